@@ -1,0 +1,122 @@
+/**
+ * The one table of outcomes (DESIGN.md). Everything that must know whether an attempt counts, and
+ * with which reward, asks here.
+ */
+
+/** Why the agent's part of an attempt ended. */
+export type AttemptEnd =
+  | { readonly kind: 'submitted' }
+  /** Strict rules only: a call that is not well-formed. */
+  | { readonly kind: 'invalid_tool_call'; readonly reason: string }
+  | { readonly kind: 'budget'; readonly budget: BudgetKind }
+  | { readonly kind: 'cancelled' }
+  | { readonly kind: 'infrastructure'; readonly reason: string; readonly remedy?: string };
+
+/** `reply`: the model's reply was cut off by its token limit. `no_call`: it stopped calling tools. */
+export type BudgetKind =
+  | 'turns'
+  | 'context_tokens'
+  | 'generated_tokens'
+  | 'time'
+  | 'reply'
+  | 'no_call';
+
+/** What grading the submitted patch found. */
+export type Verdict =
+  | 'passed'
+  /** Only with the patch's changes to tests or to what steers them. */
+  | 'passed_with_test_changes'
+  | 'failed';
+
+export type Outcome =
+  | 'solved'
+  | 'solved_with_test_changes'
+  | 'failed'
+  | 'invalid_tool_call'
+  | 'out_of_budget'
+  | 'invalid';
+
+export interface OutcomeRow {
+  readonly outcome: Outcome;
+  /** null: no reward at all (never 0 for what the policy did not cause). */
+  readonly reward: 0 | 1 | null;
+  readonly inGroupMean: boolean;
+  readonly inGradient: boolean;
+  /** In words, for people and records. */
+  readonly reason: string;
+}
+
+export interface OutcomeOptions {
+  /** Train on attempts that ran out of budget as well. Off by default. */
+  readonly trainOnOutOfBudget?: boolean;
+}
+
+const BUDGET_WORDS: Readonly<Record<BudgetKind, string>> = {
+  turns: 'all turns were used',
+  context_tokens: 'the conversation no longer fits into the context',
+  generated_tokens: 'all generated tokens were used',
+  time: 'the time was used up',
+  reply: 'a reply was cut off by its token limit',
+  no_call: 'the policy stopped calling tools without submitting',
+};
+
+/** @param verdict grading's result; needed for `submitted`, ignored otherwise. */
+export function outcomeOf(
+  end: AttemptEnd,
+  verdict: Verdict | undefined,
+  options: OutcomeOptions = {},
+): OutcomeRow {
+  switch (end.kind) {
+    case 'submitted':
+      return submittedRow(verdict);
+    case 'invalid_tool_call':
+      return row('invalid_tool_call', 0, true, true, `a call was not well-formed: ${end.reason}`);
+    case 'budget':
+      return row(
+        'out_of_budget',
+        0,
+        true,
+        options.trainOnOutOfBudget === true,
+        BUDGET_WORDS[end.budget],
+      );
+    case 'cancelled':
+      return row('invalid', null, false, false, 'cancelled');
+    case 'infrastructure':
+      return row('invalid', null, false, false, end.reason);
+  }
+}
+
+function submittedRow(verdict: Verdict | undefined): OutcomeRow {
+  switch (verdict) {
+    case 'passed':
+      return row(
+        'solved',
+        1,
+        true,
+        true,
+        'all target tests pass, and none that passed before fails',
+      );
+    case 'passed_with_test_changes':
+      return row(
+        'solved_with_test_changes',
+        0,
+        true,
+        true,
+        'passes only with its changes to tests or configuration',
+      );
+    case 'failed':
+      return row('failed', 0, true, true, 'the submitted patch does not pass');
+    case undefined:
+      return row('invalid', null, false, false, 'the submitted patch could not be graded');
+  }
+}
+
+function row(
+  outcome: Outcome,
+  reward: 0 | 1 | null,
+  inGroupMean: boolean,
+  inGradient: boolean,
+  reason: string,
+): OutcomeRow {
+  return { outcome, reward, inGroupMean, inGradient, reason };
+}

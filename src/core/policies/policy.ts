@@ -1,0 +1,105 @@
+import type { CallForm, Message, ToolCall } from '../agent/messages.ts';
+import type { ToolSchema } from '../tools/tool.ts';
+
+/** Who decides the next action. One object per attempt: it may keep a cache or a search state. */
+export interface PolicySession {
+  /** The next reply. Rejects only with `PolicyFailure` or, when `signal` aborts, with its reason. */
+  next(request: PolicyRequest): Promise<PolicyReply>;
+  close(): Promise<void>;
+}
+
+export interface Policy {
+  readonly description: PolicyDescription;
+  start(seed: number): Promise<PolicySession>;
+}
+
+export interface PolicyDescription {
+  readonly kind: 'openai' | 'onnx' | 'edit-search' | 'scripted';
+  /** What people read, for example `edit-search` or `qwen2.5-coder:7b at 127.0.0.1:11434`. */
+  readonly label: string;
+  /** Name of the model as the endpoint knows it, or of the embedded policy. */
+  readonly model: string;
+  /** `policy-v{N}` or undefined where the policy has no versions. */
+  readonly version?: string;
+  /** sha256 of the weights or of whatever defines the behaviour, where known. */
+  readonly hash?: string;
+  /** Scaffold that it was trained for, where known. */
+  readonly scaffoldHash?: string;
+  /** Largest prompt plus reply in tokens, where known. */
+  readonly contextTokens?: number;
+  readonly sampling: Sampling;
+}
+
+export interface Sampling {
+  readonly temperature: number;
+  readonly topP: number;
+  /** -1: no limit. */
+  readonly topK: number;
+}
+
+export interface PolicyRequest {
+  readonly messages: readonly Message[];
+  readonly tools: readonly ToolSchema[];
+  /** Tokens that this reply may have at most. */
+  readonly maxTokens: number;
+  readonly signal: AbortSignal;
+  /** Text as it is sampled, for the live view; must not throw. */
+  readonly onText?: (text: string) => void;
+}
+
+/** A call that was written but is not well-formed (bad JSON, no name …). */
+export interface MalformedCall {
+  readonly reason: string;
+  /** The text that was taken for a call, cut to a readable length. */
+  readonly text: string;
+}
+
+export interface PolicyReply {
+  /** Text as sampled, without the thinking part. */
+  readonly content: string;
+  readonly reasoning?: string;
+  readonly calls: readonly ToolCall[];
+  readonly callForm: CallForm;
+  readonly malformed: readonly MalformedCall[];
+  /** `length`: cut off by the token limit. */
+  readonly finish: 'stop' | 'length';
+  readonly usage: TokenUsage;
+  /** Recorded when they are sampled, where the policy gives them. */
+  readonly tokens?: SampledTokens;
+}
+
+export interface TokenUsage {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** US dollars, where prices are known. */
+  readonly cost?: number;
+}
+
+export interface SampledTokens {
+  readonly promptIds: readonly number[];
+  /** Stop token included. Same length as `logprobs`. */
+  readonly sampledIds: readonly number[];
+  /** Natural logarithms under the distribution that was sampled from (processed, not raw). */
+  readonly logprobs: readonly number[];
+}
+
+export type PolicyFailureKind =
+  | 'unreachable'
+  | 'unauthorized'
+  | 'unknown-model'
+  | 'rate-limited'
+  | 'context-exceeded'
+  | 'bad-response'
+  | 'bad-request';
+
+/** The policy could not answer. `context-exceeded` ends the attempt; the others make it `invalid`. */
+export class PolicyFailure extends Error {
+  override readonly name = 'PolicyFailure';
+  readonly kind: PolicyFailureKind;
+  readonly remedy: string | undefined;
+  constructor(kind: PolicyFailureKind, message: string, remedy?: string) {
+    super(message);
+    this.kind = kind;
+    this.remedy = remedy;
+  }
+}

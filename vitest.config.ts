@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { defineConfig, type Plugin } from 'vitest/config';
+
+/** The same rule as in scripts/build.mjs: sandbox assets are imported as text. */
+const textAssets: Plugin = {
+  name: 'text-assets',
+  enforce: 'pre',
+  load(id) {
+    const file = id.split('?')[0] ?? id;
+    if (!/\.(sh|py|asset\.mjs|asset\.cjs)$/.test(file)) return null;
+    return `export default ${JSON.stringify(readFileSync(file, 'utf8'))};`;
+  },
+};
+
+const common = { plugins: [textAssets] };
+
+export default defineConfig({
+  ...common,
+  test: {
+    projects: [
+      {
+        ...common,
+        test: { name: 'unit', include: ['test/unit/**/*.test.ts', 'test/fuzz/**/*.test.ts'], pool: 'threads' },
+      },
+      {
+        ...common,
+        test: {
+          name: 'integration',
+          include: ['test/integration/**/*.test.ts'],
+          pool: 'forks',
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          maxWorkers: 2,
+        },
+      },
+      {
+        ...common,
+        test: {
+          name: 'heavy',
+          include: ['test/heavy/**/*.test.ts'],
+          pool: 'forks',
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+          maxWorkers: 1,
+        },
+      },
+    ],
+  },
+});
