@@ -22,6 +22,8 @@ const SILENT_REPLIES = 2;
 /** A low guess, to see an overflow of the context coming before the endpoint refuses. */
 const CHARACTERS_PER_TOKEN = 3;
 
+const CANCEL_GRACE_MS = 500;
+
 export interface LoopOptions {
   readonly policy: Policy;
   readonly tools: readonly Tool[];
@@ -250,16 +252,22 @@ function endOf(error: unknown, cancel: AbortSignal, deadline: AbortSignal): Atte
   return { kind: 'infrastructure', reason: `unexpected: ${reason}` };
 }
 
-/** Cancellation must not wait for a policy or a tool that is slow to notice it. */
+/**
+ * Cancellation must not wait for a policy or a tool that is slow to notice it, but a short grace
+ * lets a tool hand over what it had printed.
+ */
 function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) {
-    work.catch(() => undefined);
-    return Promise.reject(signal.reason);
-  }
   return new Promise<T>((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+    let timer: NodeJS.Timeout | undefined;
+    const abort = (): void => {
+      timer = setTimeout(() => reject(signal.reason), CANCEL_GRACE_MS);
+    };
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+    });
   });
 }
 

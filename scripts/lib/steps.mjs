@@ -1,0 +1,190 @@
+// What `npm start` and `npm test` share: install what is missing, say what happens, be cheap to repeat.
+// Runs before anything is installed: only Node's own modules.
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+
+export const root = new URL('../..', import.meta.url).pathname;
+
+const MINIMUM_NODE = [20, 19];
+
+export function say(text) {
+  process.stdout.write(`${text}\n`);
+}
+
+export function checkNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major > MINIMUM_NODE[0] || (major === MINIMUM_NODE[0] && minor >= MINIMUM_NODE[1])) return;
+  say(`Prime Agent needs Node ${MINIMUM_NODE.join('.')} or newer; this is ${process.versions.node}.`);
+  process.exit(3);
+}
+
+/** Runs a command, its output shown only if it fails (or live with `show`). Resolves with the exit code. */
+export function run(command, args, { cwd = root, env = process.env, show = false } = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd, env, stdio: ['ignore', show ? 'inherit' : 'pipe', show ? 'inherit' : 'pipe'] });
+    const kept = [];
+    child.stdout?.on('data', (chunk) => kept.push(chunk));
+    child.stderr?.on('data', (chunk) => kept.push(chunk));
+    child.on('error', (error) => {
+      say(`${command}: ${error.message}`);
+      resolve(127);
+    });
+    child.on('close', (code, signal) => {
+      if (code !== 0 && !show) process.stderr.write(Buffer.concat(kept));
+      resolve(code ?? (signal === 'SIGINT' ? 130 : 1));
+    });
+  });
+}
+
+/** A step with one line while it runs and its time afterwards. */
+export async function step(title, work) {
+  const began = Date.now();
+  const live = process.stdout.isTTY;
+  if (live) process.stdout.write(`… ${title}`);
+  const result = await work();
+  const line = `✓ ${title} (${((Date.now() - began) / 1000).toFixed(1)} s)`;
+  process.stdout.write(live ? `\r\x1b[K${line}\n` : `${line}\n`);
+  return result;
+}
+
+/** `npm ci`, only when the lock file or the Node version changed since the last time. */
+export async function installDependencies() {
+  const stampFile = join(root, 'node_modules', '.installed-for');
+  const stamp = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .update(process.version)
+    .digest('hex');
+  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return;
+  const code = await step('Installing npm packages', () =>
+    run(npm(), ['ci', '--no-audit', '--no-fund'], {
+      // Its install script would download GPU libraries that the CPU does not need.
+      env: { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' },
+    }),
+  );
+  if (code !== 0) fail('npm ci failed (see above). Check the connection to your npm registry and run the command again.');
+  writeFileSync(stampFile, stamp);
+}
+
+export async function build() {
+  const code = await run(process.execPath, ['scripts/build.mjs']);
+  if (code !== 0) fail('The build failed (see above).');
+}
+
+/** Debian packages by the program that shows that they are there. */
+const SYSTEM_PACKAGES = [
+  { program: 'bwrap', package: 'bubblewrap', purpose: 'isolation of attempts' },
+  { program: 'git', package: 'git', purpose: 'snapshots and patches' },
+  { program: 'rg', package: 'ripgrep', purpose: 'fast search (optional)', optional: true },
+  { program: 'python3', package: 'python3', purpose: 'Python examples and tests' },
+];
+
+/**
+ * Installs missing system packages where that is allowed: root on a Debian-like system, and
+ * `--yes`, CI=true, a yes at the prompt, or no terminal in a container. Otherwise names them.
+ * @returns names of what is still missing
+ */
+export async function installSystemPackages({ yes }) {
+  const missing = SYSTEM_PACKAGES.filter(({ program }) => !onPath(program));
+  if (needsVenvPackage()) missing.push({ package: 'python3-venv', purpose: 'an environment for pytest' });
+  if (missing.length === 0) return [];
+  const names = missing.map((item) => item.package);
+  const list = missing.map((item) => `${item.package} (${item.purpose})`).join(', ');
+  const isRoot = process.getuid?.() === 0;
+  if (!isRoot || !onPath('apt-get')) {
+    const command = onPath('apt-get') ? `sudo apt-get install ${names.join(' ')}` : `install with your package manager: ${names.join(' ')}`;
+    say(`! Missing on this system: ${list}.\n  Get it with: ${command}\n  Going on without.`);
+    return names;
+  }
+  if (!(await mayInstall(list, { yes }))) {
+    say(`! Going on without ${list}. Get it with: apt-get install ${names.join(' ')}`);
+    return names;
+  }
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const install = ['install', '-y', '--no-install-recommends', ...names];
+  await step(`Installing ${names.join(', ')}`, async () => {
+    const update = spawnSync('apt-get', ['update', '-q'], { env });
+    const result = spawnSync('apt-get', install, { env });
+    if (result.status !== 0) process.stderr.write(`${update.stderr ?? ''}${result.stderr ?? ''}`);
+  });
+  return SYSTEM_PACKAGES.filter(({ program }) => !onPath(program)).map((item) => item.package);
+}
+
+async function mayInstall(list, { yes }) {
+  if (yes || process.env.CI === 'true') return true;
+  if (process.stdin.isTTY && process.stdout.isTTY) {
+    const prompt = createInterface({ input: process.stdin, output: process.stdout });
+    const answer = await prompt.question(`Install ${list} with apt-get? [Y/n] `);
+    prompt.close();
+    return !/^n/i.test(answer.trim());
+  }
+  if (inContainer()) {
+    say(`Installing ${list}: root in a container without a terminal counts as a yes.`);
+    return true;
+  }
+  say('No terminal to ask at: run again with --yes to install system packages.');
+  return false;
+}
+
+function inContainer() {
+  if (existsSync('/.dockerenv') || existsSync('/run/.containerenv') || process.env.container) return true;
+  const detected = spawnSync('systemd-detect-virt', ['--quiet']);
+  if (detected.status === 0) return true;
+  // A machine whose first process is no init system is a container or a small virtual machine of its own.
+  try {
+    return !/^(systemd|init)$/.test(readFileSync('/proc/1/comm', 'utf8').trim());
+  } catch {
+    return false;
+  }
+}
+
+export function onPath(program) {
+  return (process.env.PATH ?? '').split(':').some((folder) => folder && existsSync(join(folder, program)));
+}
+
+function needsVenvPackage() {
+  if (!onPath('python3')) return true;
+  return spawnSync('python3', ['-c', 'import ensurepip, venv']).status !== 0;
+}
+
+export function cacheFolder() {
+  const base = process.env.PRIME_AGENT_HOME ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'prime-agent');
+  mkdirSync(base, { recursive: true });
+  return base;
+}
+
+/**
+ * A Python environment with pytest for the examples and tests, shared by every clone.
+ * @returns its folder, or undefined where Python is missing or pip cannot install
+ */
+export async function pythonEnvironment() {
+  if (!onPath('python3')) return undefined;
+  const requirements = join(root, 'test', 'requirements.txt');
+  const key = createHash('sha256')
+    .update(readFileSync(requirements))
+    .update(spawnSync('python3', ['-c', 'import sys; print(sys.version, sys.prefix)']).stdout ?? '')
+    .digest('hex')
+    .slice(0, 12);
+  const folder = join(cacheFolder(), 'python', key);
+  if (existsSync(join(folder, 'ready'))) return folder;
+  const code = await step('Preparing a Python environment with pytest', async () => {
+    const made = await run('python3', ['-m', 'venv', '--clear', folder]);
+    if (made !== 0) return made;
+    return run(join(folder, 'bin', 'python'), ['-m', 'pip', 'install', '-q', '--disable-pip-version-check', '-r', requirements]);
+  });
+  if (code !== 0) return undefined;
+  writeFileSync(join(folder, 'ready'), '');
+  return folder;
+}
+
+function npm() {
+  return process.platform === 'win32' ? 'npm.cmd' : 'npm';
+}
+
+export function fail(message, code = 3) {
+  process.stderr.write(`${message}\n`);
+  process.exit(code);
+}
