@@ -64,6 +64,10 @@ export interface PolicyReply {
   /** `length`: cut off by the token limit. */
   readonly finish: 'stop' | 'length';
   readonly usage: TokenUsage;
+  /** Lenient reading only: what had to be repaired in the calls. Such a turn is never trained on. */
+  readonly repairs?: readonly string[];
+  /** Why `tokens` is missing although the policy was asked for them. */
+  readonly tokensMissing?: string;
   /** Recorded when they are sampled, where the policy gives them. */
   readonly tokens?: SampledTokens;
 }
@@ -73,6 +77,8 @@ export interface TokenUsage {
   readonly completionTokens: number;
   /** US dollars, where prices are known. */
   readonly cost?: number;
+  /** The endpoint gave no counts: these are estimated from the length of the text. */
+  readonly estimated?: boolean;
 }
 
 export interface SampledTokens {

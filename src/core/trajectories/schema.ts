@@ -59,6 +59,8 @@ const usageSchema = z.strictObject({
   promptTokens: z.int().nonnegative(),
   completionTokens: z.int().nonnegative(),
   cost: z.number().nonnegative().optional(),
+  /** The endpoint gave no counts: these are estimated from the length of the text. */
+  estimated: z.boolean().optional(),
 });
 
 const detailSchema = z.strictObject({
@@ -128,6 +130,10 @@ export const turnLineSchema = z.strictObject({
     malformed: z.array(z.strictObject({ reason: z.string(), text: z.string() })),
     finish: z.enum(['stop', 'length']),
     usage: usageSchema,
+    /** Lenient reading only: what had to be repaired in the calls. */
+    repairs: z.array(z.string()).optional(),
+    /** Why there are no token ids although the policy was asked for them. */
+    tokensMissing: z.string().optional(),
     tokens: sampledTokensSchema.optional(),
   }),
   observations: z.array(
