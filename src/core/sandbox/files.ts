@@ -1,0 +1,218 @@
+import { Buffer } from 'node:buffer';
+import { randomBytes } from 'node:crypto';
+import { posix } from 'node:path';
+import { shellQuote } from '../platform/shell-quote.ts';
+import {
+  type ExecResult,
+  type FileInfo,
+  type ListedEntry,
+  SandboxFailure,
+  SandboxFileError,
+  type SandboxFiles,
+} from './sandbox.ts';
+import type { PathMapping, SupervisorClient } from './supervisor/supervisor-client.ts';
+
+const TIMEOUT_MS = 60_000;
+const ANSWER_BYTES = 65_536;
+
+/** Exit codes with which the scripts below say what was wrong. */
+const MISSING = 44;
+const NOT_A_FILE = 45;
+const PERMISSION = 46;
+
+const KINDS = new Map<number, FileInfo['kind']>([
+  [0o100000, 'file'],
+  [0o040000, 'directory'],
+]);
+
+function errorOf(path: string, doing: string, code: number, said: string): SandboxFileError {
+  if (code === MISSING) return new SandboxFileError('missing', `${path} does not exist.`);
+  if (code === NOT_A_FILE)
+    return new SandboxFileError('not-a-file', `${path} is not a regular file.`);
+  if (code === PERMISSION) {
+    return new SandboxFileError('permission', `No permission to ${doing} ${path}.`);
+  }
+  const reason = said.trim().split('\n').pop() ?? '';
+  if (/No space left|quota exceeded/i.test(reason)) {
+    return new SandboxFileError(
+      'no-space',
+      `Cannot ${doing} ${path}: no space is left on the disk.`,
+    );
+  }
+  if (/Permission denied|Read-only file system|Operation not permitted/.test(reason)) {
+    return new SandboxFileError('permission', `No permission to ${doing} ${path}.`);
+  }
+  if (/File too large/.test(reason) || code === 128 + 25) {
+    return new SandboxFileError(
+      'too-large',
+      `Cannot ${doing} ${path}: larger than files may become here.`,
+    );
+  }
+  if (/Not a directory/.test(reason)) {
+    return new SandboxFileError(
+      'missing',
+      `Cannot ${doing} ${path}: a part of it is not a folder.`,
+    );
+  }
+  return new SandboxFileError(
+    'other',
+    `Cannot ${doing} ${path}: ${reason.split(': ').pop() || `code ${code}`}`,
+  );
+}
+
+/** File access by small bash scripts in the sandbox: it sees what commands see, and no more. */
+export function createSandboxFiles(client: SupervisorClient, paths?: PathMapping): SandboxFiles {
+  const toHost = (path: string): string => paths?.toHost(path) ?? path;
+  const fromHost = (bytes: Uint8Array): string => {
+    const replacer = paths?.fromHost();
+    if (replacer === undefined) return Buffer.from(bytes).toString('utf8');
+    return Buffer.concat([replacer.push(bytes), replacer.end()]).toString('utf8');
+  };
+
+  const perform = async (
+    path: string,
+    script: string,
+    maxOutputBytes: number,
+    stdin?: Uint8Array,
+  ): Promise<{ readonly code: number; readonly output: Uint8Array }> => {
+    if (path.includes('\0')) throw new SandboxFileError('missing', 'The path holds a NUL byte.');
+    if (!posix.isAbsolute(path)) {
+      throw new SandboxFileError('missing', `${path} is not an absolute path.`);
+    }
+    const text = `p_path=${shellQuote(toHost(path))}\n${script}`;
+    const result: ExecResult = await client.script(text, stdin, {
+      timeoutMs: TIMEOUT_MS,
+      maxOutputBytes,
+    });
+    if (result.end.kind !== 'exited') {
+      throw new SandboxFailure(`Access to ${path} inside the sandbox did not end in time.`);
+    }
+    const { head, tail } = result.output;
+    return { code: result.end.code, output: tail.length > 0 ? Buffer.concat([head, tail]) : head };
+  };
+
+  return {
+    inspect: async (path) => {
+      const { code, output } = await perform(
+        path,
+        `[[ -L $p_path ]] && p_link=1 || p_link=0
+if p_said=$(stat -L -c '%f %s' -- "$p_path" 2>&1); then printf '%s %s\\0' "$p_link" "$p_said"
+else
+  p_said=\${p_said##*: }
+  case $p_said in
+    'No such file or directory' | 'Not a directory') printf '%s missing\\0' "$p_link" ;;
+    *) printf '%s\\n' "$p_said"; exit 1 ;;
+  esac
+fi
+exec realpath -mz -- "$p_path"`,
+        ANSWER_BYTES,
+      );
+      if (code !== 0) throw errorOf(path, 'look at', code, Buffer.from(output).toString('utf8'));
+      const split = output.indexOf(0);
+      const [link, modeText, sizeText] = Buffer.from(output.subarray(0, split))
+        .toString()
+        .split(' ');
+      const realPath = fromHost(output.subarray(split + 1, output.length - 1));
+      const isSymlink = link === '1';
+      if (modeText === 'missing' || modeText === undefined) {
+        return { kind: 'missing', realPath, isSymlink, size: 0, mode: 0 };
+      }
+      const mode = Number.parseInt(modeText, 16);
+      return {
+        kind: KINDS.get(mode & 0o170000) ?? 'other',
+        realPath,
+        isSymlink,
+        size: Number(sizeText),
+        mode: mode & 0o7777,
+      };
+    },
+
+    read: async (path, maxBytes) => {
+      const { code, output } = await perform(
+        path,
+        `[[ -e $p_path ]] || exit ${MISSING}
+[[ -f $p_path ]] || exit ${NOT_A_FILE}
+[[ -r $p_path ]] || exit ${PERMISSION}
+exec head -c ${maxBytes + 1} <"$p_path"`,
+        maxBytes + ANSWER_BYTES,
+      );
+      if (code !== 0) throw errorOf(path, 'read', code, Buffer.from(output).toString('utf8'));
+      if (output.length > maxBytes) {
+        throw new SandboxFileError('too-large', `${path} is larger than ${maxBytes} bytes.`);
+      }
+      return output;
+    },
+
+    write: async (path, content) => {
+      const { code, output } = await perform(
+        path,
+        `if [[ -L $p_path ]]; then
+  p_path=$(realpath -m -- "$p_path" && printf x) || exit 1
+  p_path=\${p_path%$'\\n'x}
+fi
+[[ ! -e $p_path || -f $p_path ]] || exit ${NOT_A_FILE}
+[[ ! -e $p_path || -w $p_path ]] || exit ${PERMISSION}
+p_folder=\${p_path%/*}/
+[[ -d $p_folder ]] || mkdir -p -- "$p_folder" || exit 1
+p_new=$p_folder.prime-${randomBytes(6).toString('hex')}
+set -C
+cat >"$p_new" || { p_code=$?; rm -f -- "$p_new"; exit "$p_code"; }
+if [[ -e $p_path ]]; then chmod --reference="$p_path" -- "$p_new"; fi &&
+  mv -fT -- "$p_new" "$p_path" || { rm -f -- "$p_new"; exit 1; }`,
+        ANSWER_BYTES,
+        content,
+      );
+      if (code !== 0) throw errorOf(path, 'write', code, Buffer.from(output).toString('utf8'));
+    },
+
+    remove: async (path) => {
+      const { code, output } = await perform(
+        path,
+        `[[ -e $p_path || -L $p_path ]] || exit ${MISSING}
+exec rm -rf -- "$p_path"`,
+        ANSWER_BYTES,
+      );
+      if (code !== 0) throw errorOf(path, 'remove', code, Buffer.from(output).toString('utf8'));
+    },
+
+    list: async (path, depth, limit) => {
+      const { code, output } = await perform(
+        path,
+        `[[ -e $p_path ]] || exit ${MISSING}
+[[ -d $p_path ]] || exit ${NOT_A_FILE}
+[[ -r $p_path && -x $p_path ]] || exit ${PERMISSION}
+p_left=${limit}
+shopt -s nullglob
+shopt -u dotglob failglob
+p_walk() {
+  local entry kind
+  for entry in "$1"/*; do
+    ((p_left-- > 0)) || exit 0
+    if [[ -L $entry ]]; then kind=symlink
+    elif [[ -d $entry ]]; then kind=directory
+    elif [[ -f $entry ]]; then kind=file
+    else kind=other; fi
+    printf '%s %s\\0' "$kind" "\${entry:\${#p_root}}"
+    if [[ $kind == directory ]] && (($2 > 1)); then p_walk "$entry" $(($2 - 1)); fi
+  done
+}
+p_root=\${p_path%/}
+p_walk "$p_root" ${depth}`,
+        ANSWER_BYTES + limit * 4096,
+      );
+      if (code === NOT_A_FILE) throw new SandboxFileError('not-a-file', `${path} is not a folder.`);
+      if (code !== 0) throw errorOf(path, 'list', code, Buffer.from(output).toString('utf8'));
+      const root = path.replace(/\/+$/, '');
+      const entries: ListedEntry[] = [];
+      for (const line of Buffer.from(output).toString('utf8').split('\0')) {
+        const space = line.indexOf(' ');
+        if (space < 0) continue;
+        const kind = line.slice(0, space);
+        if (kind !== 'file' && kind !== 'directory' && kind !== 'symlink' && kind !== 'other')
+          continue;
+        entries.push({ path: root + line.slice(space + 1), kind });
+      }
+      return entries;
+    },
+  };
+}
