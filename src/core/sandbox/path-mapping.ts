@@ -2,7 +2,7 @@ import { TOOLBOX, WORKSPACE } from './sandbox.ts';
 import { StreamReplacer } from './supervisor/output.ts';
 import type { PathMapping } from './supervisor/supervisor-client.ts';
 
-const escape = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+const literally = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /**
  * Paths as seen inside, where nothing can be mounted: `/workspace`, the user's own path and the
@@ -18,7 +18,7 @@ export function createPathMapping(folders: {
     [TOOLBOX, folders.toolbox],
     [folders.workspacePath.replace(/(.)\/+$/, '$1'), folders.layer],
   ]);
-  const names = [...targets.keys()].sort((a, b) => b.length - a.length).map(escape);
+  const names = [...targets.keys()].sort((a, b) => b.length - a.length).map(literally);
   // A whole path prefix: not the end of another path in front, not the beginning of another name
   // behind. `-I/workspace/include` counts.
   const pattern = new RegExp(

@@ -2,22 +2,22 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { appendFile, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { runProgram } from '../../platform/run-program.ts';
-import { sandboxEnvironment } from '../environment.ts';
-import { createSandboxFiles } from '../files.ts';
-import { createPathMapping } from '../path-mapping.ts';
+import { runProgram } from '../platform/run-program.ts';
+import { sandboxEnvironment } from './environment.ts';
+import { createSandboxFiles } from './files.ts';
+import { createPathMapping } from './path-mapping.ts';
 import {
   type SandboxAvailability,
   SandboxFailure,
   type SandboxProvider,
   type SandboxSession,
   type SandboxSpec,
-} from '../sandbox.ts';
-import { createScratch, type Scratch } from '../scratch.ts';
-import { attachSupervisor } from '../supervisor/attach.ts';
-import supervisorScript from '../supervisor/supervisor.sh';
-import { createSupervisorClient } from '../supervisor/supervisor-client.ts';
-import { writeToolbox } from '../toolbox.ts';
+} from './sandbox.ts';
+import { createScratch, type Scratch } from './scratch.ts';
+import { attachSupervisor } from './supervisor/attach.ts';
+import supervisorScript from './supervisor/supervisor.sh';
+import { createSupervisorClient } from './supervisor/supervisor-client.ts';
+import { writeToolbox } from './toolbox.ts';
 
 async function findBash(): Promise<SandboxAvailability> {
   const result = await runProgram('bash', [
