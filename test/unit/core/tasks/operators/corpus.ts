@@ -1,0 +1,164 @@
+import { readFileSync } from 'node:fs';
+import {
+  type Edit,
+  type Language,
+  languageOf,
+} from '../../../../../src/core/tasks/operators/edit.ts';
+
+export interface SourceFile {
+  readonly name: string;
+  readonly text: string;
+  readonly language: Language;
+}
+
+const here = (path: string) => new URL(`../../../../../${path}`, import.meta.url).pathname;
+
+/** Real sources at hand: published packages, this repository, and two samples of every construct. */
+export function corpus(): readonly SourceFile[] {
+  const paths = [
+    here('node_modules/commander/lib/help.js'),
+    here('node_modules/commander/lib/option.js'),
+    here('node_modules/commander/lib/suggestSimilar.js'),
+    here('node_modules/env-paths/index.js'),
+    here('src/core/agent/outcomes.ts'),
+    here('src/core/tasks/operators/families/statements.ts'),
+    here('src/core/policies/policy.ts'),
+  ];
+  const files = paths.map((path) => read(path));
+  return [
+    ...files,
+    { name: 'sample.py', text: PYTHON, language: 'python' },
+    { name: 'sample.tsx', text: TSX, language: 'tsx' },
+  ];
+}
+
+export function read(path: string): SourceFile {
+  const language = languageOf(path);
+  if (language === undefined) throw new Error(`no operators for ${path}`);
+  return { name: path.split('/').slice(-2).join('/'), text: readFileSync(path, 'utf8'), language };
+}
+
+/** Every n-th edit, about `count` of them. */
+export function sample(edits: readonly Edit[], count: number): readonly Edit[] {
+  const step = Math.max(1, Math.floor(edits.length / count));
+  return edits.filter((_, index) => index % step === 0);
+}
+
+const PYTHON = `"""Sample with the syntax of Python 3.11."""
+from __future__ import annotations
+import math as m
+from dataclasses import dataclass, field
+
+
+@dataclass(order=True)
+class Account:
+    owner: str
+    balance: float = 0.0
+    limit = 100
+
+    def withdraw(self, amount: float, fee: int = 1, *, force: bool = False) -> float:
+        """Takes money."""
+        total = amount + fee
+        if not force and total > self.balance + self.limit:
+            raise ValueError(f"only {self.balance:>{10}.2f} left")
+        elif amount <= 0:
+            return -1
+        else:
+            self.balance -= total
+        return self.balance
+
+
+def median(values, key=None, seen=[]):
+    ordered = sorted(values, key=key or (lambda v: v))
+    n = len(ordered)
+    middle = n // 2
+    if n % 2 == 0:
+        return (ordered[middle - 1] + ordered[middle]) / 2
+    seen.append(n)
+    return ordered[middle]
+
+
+def windows(items, size):
+    out = []
+    for i in range(len(items) - size + 1):
+        part = items[i:i + size]
+        if part in out or part is None:
+            continue
+        out.append(part)
+        last = part
+    return out[:-1] if not size else [x for x in out if x and len(x) >= size]
+
+
+async def fetch_all(client, urls, retries=3):
+    results = {}
+    async for url in urls:
+        while retries > 0:
+            try:
+                results[url] = await client.get(url, timeout=10)
+                break
+            except (OSError, ValueError) as group:
+                retries -= 1
+        else:
+            results[url] = None
+    async with client.lock() as held:
+        await client.close()
+    return results
+
+
+def command(text):
+    match text.split(" ", 1):
+        case ["go", direction] if direction != "up":
+            return direction.lower().strip()
+        case {"kind": str(kind), **rest}:
+            return kind, rest
+        case [x, *others] | (x, others):
+            return others[0]
+        case _:
+            pass
+    if (size := len(text)) > 10 and size < 20:
+        print(*text, sep=", ", end="")
+    a, b = 1, 2
+    return a ** -b if a is not b else a - b - (a + b) * 2
+`;
+
+const TSX = `import { useState } from 'react';
+type Row = { id: number; tags?: string[] };
+enum Level { Low = 1, High = 2 }
+interface Props<T extends object> { rows: readonly T[]; pick: (row: T) => number }
+
+export function Table<T extends Row>({ rows, pick }: Props<T>, offset = 1) {
+  const [page, setPage] = useState<number>(0);
+  const visible = rows.slice(page * 10, (page + 1) * 10).filter((row) => row.tags?.includes('x') ?? false);
+  let sum = 0;
+  for (let i = 0; i < rows.length - 1; i++) {
+    const row = rows[i] as T;
+    if (!row || row.id === offset) continue;
+    sum += pick(row) * Level.High;
+    last = row;
+  }
+  return (
+    <ul className="list" onClick={() => setPage(page - 1)}>
+      {visible.length > 0 && visible.map((row) => <li key={row.id}>{row.tags!.join(', ')}</li>)}
+      <>{sum % 2 === 0 ? 'even' : 'odd'}</>
+    </ul>
+  );
+}
+
+abstract class Store<K, V = unknown> {
+  #map = new Map<K, V>();
+  private static count = 0;
+  constructor(readonly limit: number, private name?: string) { Store.count += 1; }
+  get size(): number { return this.#map.size; }
+  async load(key: K, make: () => Promise<V>): Promise<V | undefined> {
+    if (this.#map.has(key)) return this.#map.get(key);
+    const value = await make();
+    this.#map.set(key, value);
+    return value satisfies V;
+  }
+  sorted(values: number[]): number[] {
+    values.sort((a, b) => a - b);
+    label: for (const v of values) { if (v < 0) break label; }
+    return values.reverse() as number[];
+  }
+}
+`;
