@@ -1,0 +1,55 @@
+/**
+ * Does a value look generated and not written? Needed where only a name says that something may be
+ * secret: `password = "…"` in a test is code that the agent must see, unless the value is random.
+ */
+
+/** Values that stand where a secret would be. Compared in lower case, whole. */
+const COMMON_VALUES: ReadonlySet<string> = new Set(
+  `true false none null undefined yes enabled disabled default required optional unknown anonymous
+  localhost development production staging testing test example sample dummy placeholder secret
+  secrets password passwd password1 password123 passphrase changeme change_me change-me replaceme
+  credentials token tokens apikey api_key api-key username user admin administrator root guest
+  public private internal external string number boolean object function session cookie bearer
+  basic digest interactive terminal keyring keychain gnome-keyring libsecret file-descriptor
+  swordfish hunter2 letmein qwerty12345 12345678 123456789 1234567890 abcdefgh`
+    .trim()
+    .split(/\s+/),
+);
+
+export function isCommonValue(value: string): boolean {
+  return COMMON_VALUES.has(value.toLowerCase());
+}
+
+/** Something that is filled in later: `${TOKEN}`, `<token>`, `{{ token }}`, `xxxx`, `****`, `...`. */
+export function isPlaceholder(value: string): boolean {
+  return (
+    /^\$|[$#]\{|\{\{|^<.*>$|^%[A-Za-z_]+%$|^%[sd]$|\.\.\.|…/.test(value) ||
+    /^(.)\1+$/.test(value) ||
+    /x{4,}|\*{3,}/i.test(value)
+  );
+}
+
+/** Shannon entropy in bits per character. */
+export function entropy(value: string): number {
+  const counts = new Map<string, number>();
+  for (const character of value) counts.set(character, (counts.get(character) ?? 0) + 1);
+  let bits = 0;
+  for (const count of counts.values()) {
+    const share = count / value.length;
+    bits -= share * Math.log2(share);
+  }
+  return bits;
+}
+
+/**
+ * Letters and digits mixed, many different ones, no words joined by separators with a number at the
+ * end (`item-1234`, `user_42`), no counting sequence.
+ */
+export function looksRandom(value: string, minLength = 12): boolean {
+  if (value.length < minLength || isPlaceholder(value) || isCommonValue(value)) return false;
+  if (!/\d/.test(value) || !/[A-Za-z]/.test(value)) return false;
+  if (/^[A-Za-z]+(?:[-_./ ][A-Za-z]+)*[-_./ ]?\d{1,6}$/.test(value) && value.length < 24)
+    return false;
+  if (/0123456789|123456789|abcdefgh/i.test(value)) return false;
+  return entropy(value) >= 3;
+}
