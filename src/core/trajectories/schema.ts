@@ -146,6 +146,8 @@ export const turnLineSchema = z.strictObject({
       durationMs: z.number().nonnegative(),
     }),
   ),
+  /** User message with which a reply without a call was answered. */
+  nudge: z.string().optional(),
   policyMs: z.number().nonnegative(),
 });
 
@@ -178,6 +180,8 @@ export const endLineSchema = z.strictObject({
   reason: z.string(),
   /** Unified diff with binary parts; empty when nothing changed. */
   patch: z.string(),
+  /** Redaction changed the patch: it can be read, but may not apply any more. */
+  patchRedacted: z.boolean().optional(),
   /** Plain words: what was wrong and what changed. */
   summary: z.string(),
   /** Why this attempt must not be trained on, beyond the outcome table (flags of grading). */

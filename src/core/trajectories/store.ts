@@ -1,0 +1,239 @@
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Redactor } from '../agent/redactor.ts';
+import { writeErrorOf } from './errors.ts';
+import { workspaceFolder } from './folder.ts';
+import { appendToIndex, readIndex, rewriteIndex } from './index-file.ts';
+import { readTrajectory } from './reader.ts';
+import {
+  DEFAULT_RETENTION,
+  type RetainedRecord,
+  type RetentionLimits,
+  recordsToRemove,
+} from './retention.ts';
+import { type AttemptSummary, damagedSummary, summaryOf } from './summary.ts';
+import type { Trajectory } from './trajectory.ts';
+import { createTrajectoryWriter, type TrajectoryWriter } from './writer.ts';
+
+/** Names of files, so neither a separator nor a leading dot. */
+const ATTEMPT_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/;
+const RECORD = '.jsonl';
+const PIN = '.pin';
+
+/** An unfinished record that was written to within this time may still be going on. */
+const UNFINISHED_GRACE_MS = 24 * 60 * 60 * 1000;
+
+export interface StoredAttempt extends AttemptSummary {
+  /** Absolute path of the record. */
+  readonly path: string;
+  readonly pinned: boolean;
+}
+
+export type FindResult =
+  | { readonly kind: 'found'; readonly attempt: StoredAttempt }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'ambiguous'; readonly attempts: readonly StoredAttempt[] };
+
+export interface TrajectoryStore {
+  readonly root: string;
+  /**
+   * A writer for a new record. Rejects with `TrajectoryWriteError`. When its end line is written,
+   * the attempt is entered into the index.
+   */
+  create(options: CreateOptions): Promise<TrajectoryWriter>;
+  /** Newest first; of one workspace, or of all. */
+  list(workspacePath?: string): Promise<readonly StoredAttempt[]>;
+  /** By id, or by the beginning of an id. */
+  find(id: string): Promise<FindResult>;
+  /** Rejects with `TrajectoryFormatError`, or with the file system's error. */
+  read(attempt: StoredAttempt): Promise<Trajectory>;
+  setPinned(attempt: StoredAttempt, pinned: boolean): Promise<void>;
+  /** Removes the oldest records until the rest is within the limits. Returns how many went. */
+  prune(limits?: RetentionLimits): Promise<number>;
+}
+
+export interface CreateOptions {
+  /** The user's own absolute path; only its hash is kept. */
+  readonly workspacePath: string;
+  readonly attemptId: string;
+  readonly redactor: Redactor;
+}
+
+/**
+ * Records on disk: a folder per workspace (named by a hash), in it one file per attempt and an
+ * index. Folders are 0700, files 0600.
+ *
+ * @param root absolute path, see `trajectoriesRoot`. Made when the first record is.
+ */
+export function createTrajectoryStore(root: string): TrajectoryStore {
+  const folders = async (): Promise<readonly string[]> => {
+    const names = await namesIn(root);
+    return names.filter((name) => /^[0-9a-f]{16}$/.test(name)).map((name) => join(root, name));
+  };
+
+  const list = async (workspacePath?: string): Promise<readonly StoredAttempt[]> => {
+    const wanted =
+      workspacePath === undefined ? await folders() : [join(root, workspaceFolder(workspacePath))];
+    const attempts = (await Promise.all(wanted.map(listFolder))).flat();
+    return attempts.sort((a, b) =>
+      a.startedAt === b.startedAt
+        ? b.attemptId.localeCompare(a.attemptId)
+        : b.startedAt < a.startedAt
+          ? -1
+          : 1,
+    );
+  };
+
+  return {
+    root,
+    create: (options) => createRecord(root, options),
+    list,
+
+    async find(id) {
+      const attempts = await list();
+      const exact = attempts.find(({ attemptId }) => attemptId === id);
+      if (exact) return { kind: 'found', attempt: exact };
+      const matching = id === '' ? [] : attempts.filter((item) => item.attemptId.startsWith(id));
+      const [first, second] = matching;
+      if (!first) return { kind: 'missing' };
+      if (second) return { kind: 'ambiguous', attempts: matching };
+      return { kind: 'found', attempt: first };
+    },
+
+    read: (attempt) => readTrajectory(attempt.path),
+
+    async setPinned({ path }, pinned) {
+      const pin = pinOf(path);
+      try {
+        if (pinned) await writeFile(pin, '', { mode: 0o600 });
+        else await rm(pin, { force: true });
+      } catch (error) {
+        throw writeErrorOf(error, pin);
+      }
+    },
+
+    async prune(limits = DEFAULT_RETENTION) {
+      const records = (await Promise.all((await folders()).map(retainedIn))).flat();
+      const removed = recordsToRemove(records, limits);
+      const touched = new Set<string>();
+      for (const { path, folder } of removed) {
+        await rm(path, { force: true });
+        touched.add(folder);
+      }
+      for (const folder of touched) {
+        const present = new Set(await recordIdsIn(folder));
+        const index = await readIndex(folder);
+        await rewriteIndex(
+          folder,
+          [...index.values()].filter(({ attemptId }) => present.has(attemptId)),
+        );
+      }
+      return removed.length;
+    },
+  };
+}
+
+async function createRecord(root: string, options: CreateOptions): Promise<TrajectoryWriter> {
+  const { workspacePath, attemptId, redactor } = options;
+  if (!ATTEMPT_ID.test(attemptId)) {
+    throw new RangeError(`'${attemptId}' cannot be an attempt id: letters, digits, '_', '.', '-'`);
+  }
+  const folder = join(root, workspaceFolder(workspacePath));
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw writeErrorOf(error, `the folder ${folder}`);
+  }
+  const path = join(folder, `${attemptId}${RECORD}`);
+  const writer = await createTrajectoryWriter({ path, redactor });
+  return {
+    path,
+    get bytes() {
+      return writer.bytes;
+    },
+    async append(line) {
+      await writer.append(line);
+      // Read back, so that the index says what the record says.
+      if (line.type === 'end') await appendToIndex(folder, summaryOf(await readTrajectory(path)));
+    },
+    close: () => writer.close(),
+  };
+}
+
+async function listFolder(folder: string): Promise<readonly StoredAttempt[]> {
+  const [names, index] = await Promise.all([namesIn(folder), readIndex(folder)]);
+  const pins = new Set(names.filter((name) => name.endsWith(PIN)));
+  const attempts: StoredAttempt[] = [];
+  for (const id of recordIds(names)) {
+    const path = join(folder, `${id}${RECORD}`);
+    const summary = index.get(id) ?? (await summaryFromRecord(folder, path, id));
+    if (summary) attempts.push({ ...summary, path, pinned: pins.has(`${id}${PIN}`) });
+  }
+  return attempts;
+}
+
+/** For a record that the index does not know: unfinished, damaged, or written just before a crash. */
+async function summaryFromRecord(
+  folder: string,
+  path: string,
+  id: string,
+): Promise<AttemptSummary | undefined> {
+  try {
+    const summary = summaryOf(await readTrajectory(path));
+    if (summary.endedAt !== null) await appendToIndex(folder, summary);
+    return summary;
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    return damagedSummary(id, error instanceof Error ? error.message : String(error));
+  }
+}
+
+interface StoredRecord extends RetainedRecord {
+  readonly path: string;
+  readonly folder: string;
+}
+
+async function retainedIn(folder: string): Promise<readonly StoredRecord[]> {
+  const [names, index] = await Promise.all([namesIn(folder), readIndex(folder)]);
+  const pins = new Set(names.filter((name) => name.endsWith(PIN)));
+  const records: StoredRecord[] = [];
+  for (const id of recordIds(names)) {
+    const path = join(folder, `${id}${RECORD}`);
+    try {
+      const { size, mtimeMs } = await stat(path);
+      const goingOn = !index.has(id) && Date.now() - mtimeMs < UNFINISHED_GRACE_MS;
+      const keep = goingOn || pins.has(`${id}${PIN}`);
+      records.push({ path, folder, bytes: size, modifiedMs: mtimeMs, keep });
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+  }
+  return records;
+}
+
+async function recordIdsIn(folder: string): Promise<readonly string[]> {
+  return recordIds(await namesIn(folder));
+}
+
+function recordIds(names: readonly string[]): readonly string[] {
+  return names
+    .filter((name) => name.endsWith(RECORD) && !name.startsWith('.'))
+    .map((name) => name.slice(0, -RECORD.length));
+}
+
+function pinOf(path: string): string {
+  return `${path.slice(0, -RECORD.length)}${PIN}`;
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import type { Trajectory } from './trajectory.ts';
+
+/** One line of the index: what a list shows, without opening the record. */
+export const summarySchema = z.strictObject({
+  type: z.literal('attempt'),
+  version: z.literal(1),
+  attemptId: z.string(),
+  seriesId: z.string(),
+  startedAt: z.string(),
+  endedAt: z.string().nullable(),
+  workspaceName: z.string(),
+  framework: z.string(),
+  targets: z.array(z.string()),
+  policy: z.string(),
+  /** `unfinished`: cut off, or still going on. `damaged`: cannot be read; `reason` says why. */
+  outcome: z.enum([
+    'solved',
+    'solved_with_test_changes',
+    'failed',
+    'invalid_tool_call',
+    'out_of_budget',
+    'invalid',
+    'unfinished',
+    'damaged',
+  ]),
+  reward: z.union([z.literal(0), z.literal(1), z.null()]),
+  reason: z.string(),
+  turns: z.int().nonnegative(),
+  localOnly: z.boolean(),
+});
+
+export type AttemptSummary = z.infer<typeof summarySchema>;
+
+export function summaryOf({ header, turns, end }: Trajectory): AttemptSummary {
+  return {
+    type: 'attempt',
+    version: 1,
+    attemptId: header.attemptId,
+    seriesId: header.seriesId,
+    startedAt: header.startedAt,
+    endedAt: end?.endedAt ?? null,
+    workspaceName: header.task.workspaceName,
+    framework: header.task.framework,
+    targets: header.task.targets,
+    policy: header.policy.label,
+    outcome: end?.outcome ?? 'unfinished',
+    reward: end?.reward ?? null,
+    reason: end?.reason ?? 'the attempt has no end: it was cut off, or is still going on',
+    turns: turns.length,
+    localOnly: end?.localOnly ?? false,
+  };
+}
+
+/** What can be said of a record that cannot be read. */
+export function damagedSummary(attemptId: string, reason: string): AttemptSummary {
+  return {
+    type: 'attempt',
+    version: 1,
+    attemptId,
+    seriesId: '',
+    startedAt: '',
+    endedAt: null,
+    workspaceName: '',
+    framework: '',
+    targets: [],
+    policy: '',
+    outcome: 'damaged',
+    reward: null,
+    reason,
+    turns: 0,
+    localOnly: true,
+  };
+}
