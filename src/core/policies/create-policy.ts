@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs';
+import { createOpenAiPolicy, type OpenAiOptions } from './openai/openai.ts';
+import { type Policy, PolicyFailure } from './policy.ts';
+
+/** What people write: `--policy edit-search|URL|DIR`, `--model NAME`. */
+export interface PolicySpec {
+  readonly policy: string;
+  readonly model?: string | undefined;
+  /** Repair two frequent faults in calls (interactive use only). */
+  readonly lenient?: boolean | undefined;
+}
+
+export interface PolicyDeps {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly signal: AbortSignal;
+  readonly openAi?: Partial<Pick<OpenAiOptions, 'timeouts' | 'retries' | 'sampling' | 'prices'>>;
+}
+
+export type CreatedPolicy =
+  | { readonly kind: 'policy'; readonly policy: Policy }
+  | {
+      readonly kind: 'problem';
+      /** `usage`: the words are wrong; `environment`: the endpoint does not answer as it should. */
+      readonly cause: 'usage' | 'environment';
+      readonly reason: string;
+      readonly remedy: string;
+    };
+
+/** Rejects only with the signal's reason. */
+export async function createPolicy(spec: PolicySpec, deps: PolicyDeps): Promise<CreatedPolicy> {
+  const wanted = spec.policy.trim();
+  if (wanted === 'edit-search') {
+    if (spec.model !== undefined) {
+      return problem(
+        'usage',
+        'edit-search has no models.',
+        'Leave --model out, or name an endpoint with --policy.',
+      );
+    }
+    // Loaded on demand: it brings parsers that an endpoint does not need.
+    const { createEditSearchPolicy } = await import('./edit-search/edit-search.ts');
+    return { kind: 'policy', policy: createEditSearchPolicy() };
+  }
+  if (
+    /^https?:\/\//i.test(wanted) ||
+    /^(?:localhost|[\w.-]+|\[[\da-f:]+\]):\d+(?:\/|$)/i.test(wanted)
+  ) {
+    return openAi(wanted, spec, deps);
+  }
+  if (existsSync(wanted)) {
+    return problem(
+      'usage',
+      `Policies from a folder (${wanted}) cannot be run yet.`,
+      'Serve the model with an OpenAI-compatible server and give its address, or use edit-search.',
+    );
+  }
+  return problem(
+    'usage',
+    `There is no policy "${wanted}".`,
+    'Use edit-search, the address of an OpenAI-compatible server (http://127.0.0.1:8000/v1), or an existing folder.',
+  );
+}
+
+async function openAi(address: string, spec: PolicySpec, deps: PolicyDeps): Promise<CreatedPolicy> {
+  try {
+    const policy = await createOpenAiPolicy(
+      {
+        ...deps.openAi,
+        baseUrl: address,
+        model: spec.model,
+        apiKey: keyFor(address, deps.env),
+        lenient: spec.lenient === true,
+      },
+      deps.signal,
+    );
+    return { kind: 'policy', policy };
+  } catch (error) {
+    deps.signal.throwIfAborted();
+    if (!(error instanceof PolicyFailure)) throw error;
+    const usage = error.kind === 'unknown-model' || error.kind === 'bad-request';
+    return problem(
+      usage ? 'usage' : 'environment',
+      error.message,
+      error.remedy ?? 'See the log of the server.',
+    );
+  }
+}
+
+/** A key goes only where it belongs: OpenAI's own never to another host. */
+function keyFor(address: string, env: PolicyDeps['env']): string | undefined {
+  const own = env.PRIME_AGENT_API_KEY;
+  if (own !== undefined && own !== '') return own;
+  return /^https:\/\/api\.openai\.com(?:[:/]|$)/i.test(address) ? env.OPENAI_API_KEY : undefined;
+}
+
+function problem(cause: 'usage' | 'environment', reason: string, remedy: string): CreatedPolicy {
+  return { kind: 'problem', cause, reason, remedy };
+}
