@@ -133,7 +133,8 @@ describe.each(listing.repositories)('$name', ({ name, framework, setup }) => {
     folder = await mkdtemp(join(tmpdir(), 'prime-agent-example-'));
     await cp(join(examplesFolder, name), folder, { recursive: true });
     const [program, ...argv] = setup ?? [];
-    if (program !== undefined) await run(program, argv, { cwd: folder, env, timeout: 100_000 });
+    // With the whole environment: proxies and certificates for the registry come from there.
+    if (program !== undefined) await run(program, argv, { cwd: folder, timeout: 100_000 });
     before = await runTests(folder);
   });
 
