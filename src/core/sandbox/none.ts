@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { appendFile, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { runProgram } from '../platform/run-program.ts';
+import { stateFolder } from '../platform/state-folder.ts';
+import { copyTree } from './copy-tree.ts';
 import { sandboxEnvironment } from './environment.ts';
 import { createSandboxFiles } from './files.ts';
 import { createPathMapping } from './path-mapping.ts';
@@ -39,18 +41,6 @@ async function findBash(): Promise<SandboxAvailability> {
     available: true,
     detail: `no isolation: commands run as you, in a copy (bash ${result.stdout})`,
   };
-}
-
-/** Copies the snapshot; a file system with reflinks shares the blocks. */
-async function copyTree(from: string, to: string): Promise<void> {
-  const flags = process.platform === 'linux' ? ['-a', '--reflink=auto'] : ['-a'];
-  const result = await runProgram('cp', [...flags, '--', `${from}/.`, to]);
-  if (result.code !== 0) {
-    throw new SandboxFailure(
-      `The snapshot could not be copied to ${to}: ${result.stderr.trim()}`,
-      'Free disk space, or set PRIME_AGENT_HOME to a folder on another disk.',
-    );
-  }
 }
 
 /** Dependencies are links to the user's folders: seen, never copied. Git does not count them. */
@@ -101,6 +91,12 @@ async function openSession(spec: SandboxSpec, scratch: Scratch): Promise<Sandbox
     paths,
     describe: 'none',
   });
+  try {
+    await client.ready();
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
   let closing: Promise<void> | undefined;
   return {
     kind: 'none',
@@ -120,7 +116,7 @@ async function openSession(spec: SandboxSpec, scratch: Scratch): Promise<Sandbox
  * The processes of a session end by their place in the process tree and by a mark in their
  * environment; one that leaves the tree and clears its environment is not found.
  */
-export function createNoneSandbox(): SandboxProvider {
+export function createNoneSandbox(options: { readonly stateDir?: string } = {}): SandboxProvider {
   let known: Promise<SandboxAvailability> | undefined;
   const availability = (): Promise<SandboxAvailability> => {
     known ??= findBash();
@@ -133,7 +129,7 @@ export function createNoneSandbox(): SandboxProvider {
       const state = await availability();
       if (!state.available) throw new SandboxFailure(state.reason, state.remedy);
       signal?.throwIfAborted();
-      const scratch = await createScratch();
+      const scratch = await createScratch(options.stateDir ?? stateFolder());
       try {
         const session = await openSession(spec, scratch);
         if (signal?.aborted) {

@@ -2,12 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, lstat, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import envPaths from 'env-paths';
-
-/** Where Prime Agent keeps what it may lose; `PRIME_AGENT_HOME` moves it. */
-export function stateFolder(): string {
-  return process.env.PRIME_AGENT_HOME ?? envPaths('prime-agent', { suffix: '' }).cache;
-}
+import { stateFolder } from '../platform/state-folder.ts';
 
 export interface Scratch {
   /** Absolute, without symbolic links. */
@@ -55,8 +50,8 @@ async function openFolders(path: string): Promise<void> {
 }
 
 /** A new private folder, marked as belonging to this process. */
-export async function createScratch(): Promise<Scratch> {
-  const parent = join(stateFolder(), 'scratch');
+export async function createScratch(stateDir: string): Promise<Scratch> {
+  const parent = join(stateDir, 'scratch');
   await mkdir(parent, { recursive: true, mode: 0o700 });
   const folder = join(await realpath(parent), `${process.pid}-${randomBytes(6).toString('hex')}`);
   // The mark comes first: a folder without one belongs to a process that is about to write it.
@@ -72,8 +67,8 @@ export async function createScratch(): Promise<Scratch> {
 }
 
 /** Removes what processes that no longer live left behind. Returns how many folders. */
-export async function reapStale(): Promise<number> {
-  const parent = join(stateFolder(), 'scratch');
+export async function reapStale(stateDir: string = stateFolder()): Promise<number> {
+  const parent = join(stateDir, 'scratch');
   let removed = 0;
   for (const name of await readdir(parent).catch(() => [])) {
     if (!name.endsWith('.owner')) continue;

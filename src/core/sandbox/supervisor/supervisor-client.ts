@@ -29,6 +29,8 @@ export interface PathMapping {
 }
 
 export interface SupervisorClient {
+  /** Settles when the supervisor reads requests; rejects with `SandboxFailure` if it never does. */
+  ready(): Promise<void>;
   shell(command: string, options: ExecOptions): Promise<ExecResult>;
   run(request: ProgramRequest, options: ExecOptions): Promise<ExecResult>;
   /**
@@ -40,6 +42,8 @@ export interface SupervisorClient {
   close(): Promise<void>;
 }
 
+/** How long it may take to start, on a loaded machine. */
+const START_MS = 20_000;
 /** How long the supervisor may take to answer before it is ended by force. */
 const GRACE_MS = 800;
 /** The word END comes right after the control line; this is only for a command that steals it. */
@@ -151,7 +155,16 @@ export function createSupervisorClient(
     else setTimeout(() => call.finish(), FLUSH_MS).unref();
   };
 
+  let becomeReady = (): void => {};
+  const isReady = new Promise<void>((resolve) => {
+    becomeReady = resolve;
+  });
+
   const onControl = (line: string): void => {
+    if (line === 'ready') {
+      becomeReady();
+      return;
+    }
     if (waiting?.line === line) {
       waiting.done();
       waiting = undefined;
@@ -164,7 +177,7 @@ export function createSupervisorClient(
     else if (verb === 'lost') {
       // The command killed everything, its own runner included (`kill -9 -1`).
       if (current?.id === id && !current.over) send(`kill ${id}\n`);
-    } else if (verb !== 'ready' && verb !== 'restarted') {
+    } else if (verb !== 'restarted') {
       strayControl.push(line);
       if (strayControl.length > 20) strayControl.shift();
     }
@@ -291,6 +304,17 @@ export function createSupervisorClient(
   const toHost = (text: string): string => options.paths?.toHost(text) ?? text;
 
   return {
+    ready: async () => {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<string>((resolve) => {
+        timer = setTimeout(resolve, START_MS, `no answer within ${START_MS / 1000} s`);
+      });
+      const how = await Promise.race([isReady, supervisor.exited, late]);
+      clearTimeout(timer);
+      if (how === undefined) return;
+      gone ??= how;
+      throw failure();
+    },
     shell: async (command, exec) => {
       if (command.includes('\0'))
         return refuse('the command holds a NUL byte, which no shell takes', 2);

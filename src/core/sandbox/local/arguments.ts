@@ -1,0 +1,116 @@
+import { homedir } from 'node:os';
+import { posix } from 'node:path';
+import { TOOLBOX, type Toolchain, WORKSPACE } from '../sandbox.ts';
+import { SANDBOX_HOME, SANDBOX_HOSTNAME, SANDBOX_ID, systemMounts } from './system-files.ts';
+
+/** Where the supervisor's program and its private, writable folder are seen inside. */
+export const SUPERVISOR_FOLDER = '/run/prime';
+export const SUPERVISOR_STATE = '/run/prime-state';
+
+/** Options of bubblewrap that not every version has. */
+export interface BubblewrapFeatures {
+  readonly disableUserns: boolean;
+  readonly size: boolean;
+  readonly perms: boolean;
+}
+
+const TMP_BYTES = 4 * 1024 ** 3;
+const STATE_BYTES = 512 * 1024 ** 2;
+
+const within = (path: string, folder: string): boolean =>
+  path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
+
+/**
+ * Folders of tool chains that are mounted: those of /usr are there already; those of the workspace
+ * are the snapshot's business; and one that holds the home folder or the workspace would show what
+ * must not be seen.
+ */
+export function toolchainMounts(
+  toolchain: Toolchain,
+  workspacePath: string,
+  home = homedir(),
+): string[] {
+  const kept: string[] = [];
+  for (const mount of toolchain.mounts.map((path) =>
+    posix.normalize(path).replace(/(.)\/$/, '$1'),
+  )) {
+    if (within(mount, '/usr') || within(mount, workspacePath)) continue;
+    if (within(home, mount) || within(workspacePath, mount)) continue;
+    if (!kept.includes(mount)) kept.push(mount);
+  }
+  // Outer folders first, so that an inner one is not covered.
+  return kept.sort((a, b) => a.length - b.length);
+}
+
+/** Namespaces and privileges: everything of its own, and no way to more. */
+export function isolationArguments(features: BubblewrapFeatures): string[] {
+  return [
+    '--unshare-user',
+    '--unshare-pid',
+    '--unshare-net',
+    '--unshare-ipc',
+    '--unshare-uts',
+    '--unshare-cgroup-try',
+    ...(features.disableUserns ? ['--disable-userns'] : []),
+    '--cap-drop',
+    'ALL',
+    '--die-with-parent',
+    '--new-session',
+    '--as-pid-1',
+    '--clearenv',
+    '--uid',
+    String(SANDBOX_ID),
+    '--gid',
+    String(SANDBOX_ID),
+    '--hostname',
+    SANDBOX_HOSTNAME,
+  ];
+}
+
+/** Arguments up to the mounts of the workspace, which the stage adds (it knows what could be mounted). */
+export function baseArguments(input: {
+  readonly features: BubblewrapFeatures;
+  readonly etc: string;
+  readonly toolbox: string;
+  readonly supervisor: string;
+  readonly toolchain: Toolchain;
+  readonly workspacePath: string;
+}): string[] {
+  const { features } = input;
+  const tmpfs = (path: string, bytes: number, mode: string): string[] => [
+    ...(features.perms ? ['--perms', mode] : []),
+    ...(features.size ? ['--size', String(bytes)] : []),
+    '--tmpfs',
+    path,
+  ];
+  return [
+    ...isolationArguments(features),
+    ...systemMounts(input.etc),
+    '--proc',
+    '/proc',
+    '--dev',
+    '/dev',
+    ...tmpfs('/tmp', TMP_BYTES, '1777'),
+    ...tmpfs('/var/tmp', TMP_BYTES, '1777'),
+    ...tmpfs(SANDBOX_HOME, TMP_BYTES, '0755'),
+    ...tmpfs(SUPERVISOR_STATE, STATE_BYTES, '0700'),
+    ...toolchainMounts(input.toolchain, input.workspacePath).flatMap((path) => [
+      '--ro-bind-try',
+      path,
+      path,
+    ]),
+    '--ro-bind',
+    input.toolbox,
+    TOOLBOX,
+    '--ro-bind',
+    input.supervisor,
+    SUPERVISOR_FOLDER,
+  ];
+}
+
+/** Where the snapshot is seen: `/workspace` first, then the user's own path. */
+export function workspacePlaces(workspacePath: string): string[] {
+  return workspacePath === WORKSPACE || workspacePath === '/'
+    ? [WORKSPACE]
+    : [WORKSPACE, workspacePath];
+}

@@ -1,0 +1,190 @@
+import { spawn } from 'node:child_process';
+import { chmod, copyFile, mkdir, realpath, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stateFolder } from '../../platform/state-folder.ts';
+import { copyTree } from '../copy-tree.ts';
+import { sandboxEnvironment } from '../environment.ts';
+import { createSandboxFiles } from '../files.ts';
+import {
+  SandboxFailure,
+  type SandboxProvider,
+  type SandboxSession,
+  type SandboxSpec,
+  WORKSPACE,
+} from '../sandbox.ts';
+import { createScratch, type Scratch } from '../scratch.ts';
+import { attachSupervisor } from '../supervisor/attach.ts';
+import supervisorScript from '../supervisor/supervisor.sh';
+import { createSupervisorClient } from '../supervisor/supervisor-client.ts';
+import { writeToolbox } from '../toolbox.ts';
+import {
+  baseArguments,
+  SUPERVISOR_FOLDER,
+  SUPERVISOR_STATE,
+  workspacePlaces,
+} from './arguments.ts';
+import { type LocalSupport, probeLocal } from './probe.ts';
+import { type Layer, stageScript } from './stage.ts';
+import { SANDBOX_HOME, writeSystemFiles } from './system-files.ts';
+
+/** Numbers below this are not given out again by a pid namespace once it has counted past them. */
+const RESERVED_PIDS = 300;
+
+/**
+ * The supervisor's program is a copy of bash that can be executed but not read: the kernel then
+ * makes its process non-dumpable, and commands, although they have the same uid, can neither trace
+ * it nor open its descriptors, where they could forge control lines.
+ */
+async function writeSupervisor(folder: string): Promise<void> {
+  await mkdir(folder);
+  const program = join(folder, 'bash');
+  await copyFile(await realpath('/bin/bash'), program);
+  await chmod(program, 0o111);
+  await writeFile(join(folder, 'supervisor.sh'), supervisorScript, { mode: 0o444 });
+}
+
+async function makeLayer(
+  spec: SandboxSpec,
+  support: LocalSupport,
+  scratch: string,
+): Promise<Layer> {
+  const folders = ['stage'];
+  const count = spec.base.dependencies.length;
+  for (let index = 0; index <= count; index++) folders.push(`upper${index}`, `work${index}`);
+  await Promise.all(folders.map((name) => mkdir(join(scratch, name))));
+  if (support.overlay.works) return { kind: 'overlay', tree: spec.base.tree };
+  const folder = join(scratch, 'copy');
+  await mkdir(folder);
+  await copyTree(spec.base.tree, folder);
+  return { kind: 'copy', folder };
+}
+
+async function openSession(
+  spec: SandboxSpec,
+  support: LocalSupport,
+  scratch: Scratch,
+): Promise<SandboxSession> {
+  const at = (name: string): string => join(scratch.folder, name);
+  const [layer] = await Promise.all([
+    makeLayer(spec, support, scratch.folder),
+    writeSystemFiles(at('etc')),
+    mkdir(at('toolbox')).then(() => writeToolbox(at('toolbox'), spec.toolbox)),
+    writeSupervisor(at('supervisor')),
+  ]);
+  const { processes, fileBytes } = spec.limits;
+  const environment = sandboxEnvironment(spec.toolchain, {
+    home: SANDBOX_HOME,
+    tmp: '/tmp',
+    user: 'user',
+  });
+  const script = stageScript({
+    scratch: scratch.folder,
+    layer,
+    dependencies: spec.base.dependencies,
+    places: workspacePlaces(spec.base.workspacePath),
+    bubblewrap: 'bwrap',
+    before: baseArguments({
+      features: support.features,
+      etc: at('etc'),
+      toolbox: at('toolbox'),
+      supervisor: at('supervisor'),
+      toolchain: spec.toolchain,
+      workspacePath: spec.base.workspacePath,
+    }),
+    after: [
+      // The root itself is a tmpfs: nothing is written there.
+      ...['--remount-ro', '/', '--chdir', WORKSPACE],
+      ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),
+      ...[
+        '--',
+        `${SUPERVISOR_FOLDER}/bash`,
+        '--noprofile',
+        '--norc',
+        `${SUPERVISOR_FOLDER}/supervisor.sh`,
+      ],
+      ...['ns', SUPERVISOR_STATE, WORKSPACE, '/bin/bash'],
+      String(Math.max(1, Math.floor(fileBytes / 1024))),
+      String(processes),
+    ],
+    pidMax: support.pidMax ? processes + RESERVED_PIDS + 16 : undefined,
+  });
+  await writeFile(at('stage.sh'), script);
+  const child = spawn(
+    'unshare',
+    [
+      ...[
+        '--user',
+        '--map-root-user',
+        '--mount',
+        '--pid',
+        '--fork',
+        '--kill-child',
+        '--mount-proc',
+      ],
+      ...['--', 'bash', '--noprofile', '--norc', at('stage.sh')],
+    ],
+    {
+      cwd: '/',
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      // The stage needs its programs, and nothing of ours goes further than bubblewrap anyway.
+      env: { PATH: process.env.PATH, LC_ALL: 'C' },
+    },
+  );
+  const client = createSupervisorClient(attachSupervisor(child), {
+    workspace: WORKSPACE,
+    describe: 'local',
+  });
+  let closing: Promise<void> | undefined;
+  const session: SandboxSession = {
+    kind: 'local',
+    files: createSandboxFiles(client),
+    shell: client.shell,
+    run: client.run,
+    restartShell: client.restartShell,
+    close: () => {
+      closing ??= client.close().then(() => scratch.remove());
+      return closing;
+    },
+  };
+  try {
+    await client.ready();
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+  return session;
+}
+
+/** Linux: bubblewrap over an overlay of the snapshot, both without root. */
+export function createLocalSandbox(options: { readonly stateDir?: string } = {}): SandboxProvider {
+  const stateDir = options.stateDir ?? stateFolder();
+  let known: Promise<LocalSupport> | undefined;
+  const support = (): Promise<LocalSupport> => {
+    known ??= probeLocal(stateDir);
+    return known;
+  };
+  return {
+    kind: 'local',
+    availability: async () => (await support()).availability,
+    open: async (spec, signal) => {
+      const found = await support();
+      if (!found.availability.available) {
+        throw new SandboxFailure(found.availability.reason, found.availability.remedy);
+      }
+      signal?.throwIfAborted();
+      const scratch = await createScratch(stateDir);
+      try {
+        const session = await openSession(spec, found, scratch);
+        if (signal?.aborted) {
+          await session.close();
+          signal.throwIfAborted();
+        }
+        return session;
+      } catch (error) {
+        await scratch.remove();
+        throw error;
+      }
+    },
+  };
+}
