@@ -19,6 +19,24 @@ export interface Framework {
   parse(report: Uint8Array, run: RawRun): ParsedReport;
   /** Which files are tests, and what else steers a test run (for grading). */
   readonly steering: Steering;
+  /** Tests to plant into a test file for grading; undefined where the framework has none. */
+  readonly plantCanaries?: PlantCanaries;
+}
+
+/**
+ * Adds tests to the end of a test file which run in the same process, after the code under test was
+ * loaded: some must pass, some must fail. If they do not, the runner or the assertions were tampered with.
+ *
+ * @param nonce letters and digits, new for every grading
+ * @returns undefined where the file's form does not allow it
+ */
+export type PlantCanaries = (file: string, source: string, nonce: string) => PlantedCanaries | undefined;
+
+export interface PlantedCanaries {
+  readonly source: string;
+  /** Ids as the framework reports them. */
+  readonly mustPass: readonly string[];
+  readonly mustFail: readonly string[];
 }
 
 export type FrameworkId = 'node:test' | 'pytest';

@@ -26,6 +26,8 @@ export interface Baseline {
   readonly flaky: readonly string[];
   /** Files that cannot be collected at all. */
   readonly collectionErrors: readonly { readonly file: string; readonly message: string }[];
+  /** Test files of failing tests in which planted tests behave on the unchanged snapshot. */
+  readonly canaryFiles: readonly string[];
   readonly durationMs: number;
 }
 

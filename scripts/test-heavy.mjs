@@ -1,0 +1,18 @@
+// `npm run test:heavy`: stacks that are too slow or too large for every run (test/heavy).
+import { join } from 'node:path';
+import { build, checkNode, installDependencies, pythonEnvironment, root, run } from './lib/steps.mjs';
+
+checkNode();
+await installDependencies();
+const python = await pythonEnvironment();
+await build();
+const env = { ...process.env };
+if (python) {
+  env.VIRTUAL_ENV = python;
+  env.PATH = `${join(python, 'bin')}:${env.PATH}`;
+}
+process.exitCode = await run(
+  process.execPath,
+  [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--project=heavy', ...process.argv.slice(2)],
+  { env, show: true },
+);

@@ -1,0 +1,115 @@
+import { availableParallelism } from 'node:os';
+import { type FixOutcome, type FixReport, fixFailingTests } from '../../core/fix/fix.ts';
+import { createPolicy } from '../../core/policies/create-policy.ts';
+import type { Policy } from '../../core/policies/policy.ts';
+import { applyPatchToWorkspace } from '../../core/snapshot/apply.ts';
+import { trajectoriesRoot } from '../../core/trajectories/folder.ts';
+import { createTrajectoryStore } from '../../core/trajectories/store.ts';
+import type { Budgets } from '../../core/trajectories/schema.ts';
+import type { CliContext } from '../context.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { type JobOptions, reportProblem, startJob } from '../job.ts';
+import { createProgress } from '../render/progress.ts';
+import { jsonReport, renderReport } from '../render/report.ts';
+import { createStyle } from '../render/style.ts';
+
+export interface FixCommandOptions extends JobOptions {
+  readonly test: readonly string[];
+  readonly attempts: number;
+  readonly parallel?: number;
+  readonly policy?: string;
+  readonly model?: string;
+  readonly maxTurns?: number;
+  readonly maxMinutes?: number;
+  readonly hint?: string;
+  readonly parity: boolean;
+  readonly apply: boolean;
+  readonly json: boolean;
+}
+
+/** Attempts are bound by the test runs, which use a core each. */
+const PARALLEL = Math.max(1, Math.min(4, availableParallelism() - 1));
+
+export async function fixCommand(path: string, options: FixCommandOptions, context: CliContext): Promise<ExitCode> {
+  const progress = createProgress(context);
+  try {
+    const created = await createPolicy(
+      { policy: options.policy ?? 'edit-search', model: options.model },
+      { env: context.env, signal: context.signal },
+    );
+    if (created.kind !== 'policy') {
+      return reportProblem({ kind: 'problem', cause: created.cause, reason: created.reason, remedy: created.remedy }, context, options.json);
+    }
+    const job = await startJob(path, options, context, progress.listener);
+    if (job.kind === 'problem') return reportProblem(job, context, options.json);
+
+    const store = createTrajectoryStore(trajectoriesRoot(context.env));
+    const outcome = await fixFailingTests({
+      projects: job.projects,
+      tests: options.test,
+      policy: created.policy,
+      budgets: budgetsFrom(options),
+      attempts: options.attempts,
+      parallel: options.parallel ?? PARALLEL,
+      hint: options.hint,
+      parity: options.parity,
+      environment: context.env,
+      redactor: job.redactor,
+      openSink: (attemptId) => store.create({ workspacePath: job.root, attemptId, redactor: job.redactor }),
+      signal: context.signal,
+      listener: progress.listener,
+    });
+    await store.prune();
+    progress.stop();
+    return await finish(outcome, job.root, created.policy, options, context);
+  } finally {
+    progress.stop();
+  }
+}
+
+function budgetsFrom(options: FixCommandOptions): Partial<Budgets> {
+  return {
+    ...(options.maxTurns === undefined ? {} : { turns: options.maxTurns }),
+    ...(options.maxMinutes === undefined ? {} : { timeMs: Math.round(options.maxMinutes * 60_000) }),
+  };
+}
+
+async function finish(
+  outcome: FixOutcome,
+  root: string,
+  policy: Policy,
+  options: FixCommandOptions,
+  context: CliContext,
+): Promise<ExitCode> {
+  if (outcome.kind === 'problem') return reportProblem(outcome, context, options.json);
+  if (outcome.kind === 'cancelled') {
+    context.stderr.write('prime-agent: cancelled. Nothing of yours was changed.\n');
+    return EXIT.interrupted;
+  }
+  if (outcome.kind === 'nothing-to-do') {
+    context.stdout.write(options.json ? `${JSON.stringify({ outcome: 'nothing-to-do', reason: outcome.reason }, null, 2)}\n` : `${outcome.reason}\n`);
+    return EXIT.ok;
+  }
+
+  const { report } = outcome;
+  const applied = options.apply && report.solved.length > 0 ? await applyPatchToWorkspace(root, report.patch) : undefined;
+  if (options.json) context.stdout.write(`${JSON.stringify(jsonReport(report, policy.description, applied), null, 2)}\n`);
+  else context.stdout.write(renderReport(report, createStyle(context.stdout, context.env)));
+
+  if (applied && applied.kind !== 'applied') {
+    context.stderr.write(`prime-agent: the patch was not applied: ${applied.reason}\n`);
+    return EXIT.environment;
+  }
+  if (applied) context.stderr.write('Applied to your files.\n');
+  else if (report.solved.length > 0 && !options.json) {
+    context.stderr.write('Your files are unchanged. Run the same command with --apply to change them.\n');
+  }
+  return exitCodeOf(report, context);
+}
+
+function exitCodeOf(report: FixReport, context: CliContext): ExitCode {
+  if (context.signal.aborted) return EXIT.interrupted;
+  if (report.unsolved.length === 0) return EXIT.ok;
+  const ends = report.targets.flatMap((target) => target.attempts.map((attempt) => attempt.end.kind));
+  return ends.length > 0 && ends.every((kind) => kind === 'infrastructure') ? EXIT.environment : EXIT.notSolved;
+}

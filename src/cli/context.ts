@@ -1,0 +1,11 @@
+import type { Writable } from 'node:stream';
+
+/** What a command may touch of the process; given in, so that commands run in tests as they are. */
+export interface CliContext {
+  readonly stdout: Writable & { isTTY?: boolean; columns?: number };
+  readonly stderr: Writable & { isTTY?: boolean; columns?: number };
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Aborts on Ctrl-C. */
+  readonly signal: AbortSignal;
+}

@@ -1,0 +1,81 @@
+import { homedir, hostname, userInfo } from 'node:os';
+import { resolve } from 'node:path';
+import type { Redactor } from '../core/agent/redactor.ts';
+import type { FixListener } from '../core/fix/events.ts';
+import { type PreparedProject, type PrepareProblem, prepareWorkspace, problem } from '../core/fix/prepare.ts';
+import { openWorkspaceFiles } from '../core/frameworks/workspace-files.ts';
+import { createRedactor } from '../core/redaction/redactor.ts';
+import { workspaceSecrets } from '../core/redaction/workspace-secrets.ts';
+import { chooseSandbox, type SandboxChoice } from '../core/sandbox/providers.ts';
+import { stateFolder } from '../core/platform/state-folder.ts';
+import { cleanUp } from '../core/fix/clean-up.ts';
+import type { CliContext } from './context.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+
+export interface JobOptions {
+  readonly command?: string;
+  readonly sandbox: SandboxChoice;
+  readonly include: readonly string[];
+  /** Seconds. */
+  readonly testTimeout: number;
+}
+
+export interface Job {
+  readonly kind: 'job';
+  readonly root: string;
+  readonly projects: readonly PreparedProject[];
+  readonly redactor: Redactor;
+}
+
+/** What `fix` and `tests` do first: clean up after crashes, choose the sandbox, take the snapshot. */
+export async function startJob(
+  path: string,
+  options: JobOptions,
+  context: CliContext,
+  listener: FixListener,
+): Promise<Job | PrepareProblem> {
+  const root = resolve(context.cwd, path);
+  const stateDir = stateFolder(context.env);
+  await cleanUp(stateDir);
+  const chosen = await chooseSandbox(options.sandbox, { stateDir });
+  if (chosen.kind === 'unavailable') return problem('environment', chosen.reason, chosen.remedy);
+  if (chosen.provider.kind === 'none') {
+    listener({
+      kind: 'warning',
+      text: 'No isolation, as you asked with --sandbox none: commands of the agent can read and change everything that you can.',
+    });
+  }
+  const prepared = await prepareWorkspace({
+    path: root,
+    command: options.command,
+    provider: chosen.provider,
+    stateDir,
+    include: options.include,
+    testTimeoutMs: options.testTimeout * 1000,
+    signal: context.signal,
+    listener,
+  });
+  if (prepared.kind === 'problem') return prepared;
+  return { kind: 'job', root, projects: prepared.projects, redactor: await redactorFor(root, context) };
+}
+
+async function redactorFor(root: string, context: CliContext): Promise<Redactor> {
+  return createRedactor({
+    workspacePath: root,
+    home: homedir(),
+    userName: userInfo().username,
+    hostName: hostname(),
+    environment: context.env,
+    extraSecrets: await workspaceSecrets(root, await openWorkspaceFiles(root).files()),
+  });
+}
+
+/** Prints a problem the same way in every command. */
+export function reportProblem(problem: PrepareProblem, context: CliContext, json: boolean): ExitCode {
+  if (json) {
+    const { cause, reason, remedy } = problem;
+    context.stdout.write(`${JSON.stringify({ outcome: 'problem', cause, reason, remedy }, null, 2)}\n`);
+  }
+  context.stderr.write(`prime-agent: ${problem.reason}\n${problem.remedy}\n`);
+  return problem.cause === 'environment' ? EXIT.environment : EXIT.usage;
+}

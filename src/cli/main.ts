@@ -1,0 +1,24 @@
+import { createProgram } from './program.ts';
+import { EXIT } from './exit-codes.ts';
+
+const interrupted = new AbortController();
+let interrupts = 0;
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(name, () => {
+    interrupts += 1;
+    // The second one means it: whatever is left is cleaned up by the next start.
+    if (interrupts > 1) process.exit(EXIT.interrupted);
+    interrupted.abort(new Error('interrupted'));
+  });
+}
+// A closed pipe (`prime-agent … | head`) is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  interrupted.abort(new Error('the output was closed'));
+});
+
+const { stdout, stderr, env } = process;
+const code = await createProgram({ stdout, stderr, env, cwd: process.cwd(), signal: interrupted.signal }).run(
+  process.argv.slice(2),
+);
+process.exitCode = code;

@@ -1,0 +1,124 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { AGENT_VERSION } from '../core/fix/version.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { fixCommand } from './commands/fix.ts';
+import { testsCommand } from './commands/tests.ts';
+import { exportCommand, listCommand, showCommand } from './commands/trajectories.ts';
+import type { CliContext } from './context.ts';
+import { EXIT, type ExitCode } from './exit-codes.ts';
+
+/** Builds the command line over a context; `run` resolves with the exit code and never rejects. */
+export function createProgram(context: CliContext): { run(argv: readonly string[]): Promise<ExitCode> } {
+  let code: ExitCode = EXIT.ok;
+  const program = new Command('prime-agent')
+    .description('Fixes failing tests in isolation, and shows the verified patch.')
+    .version(AGENT_VERSION)
+    .exitOverride()
+    .showHelpAfterError('(prime-agent --help shows all options)')
+    .configureOutput({
+      writeOut: (text) => context.stdout.write(text),
+      writeErr: (text) => context.stderr.write(text),
+    });
+  const act =
+    <Args extends unknown[]>(action: (...args: Args) => Promise<ExitCode>) =>
+    async (...args: Args): Promise<void> => {
+      code = await action(...args);
+    };
+
+  program
+    .command('fix')
+    .description('Make attempts at failing tests and show the patch that solves them')
+    .argument('[path]', 'folder of the repository', '.')
+    .option('--test <id>', 'test id, file or name; may be given several times (default: every failing test)', collect, [])
+    .option('--command <cmd>', 'own test command: exit code 0 means that it passes')
+    .option('--attempts <n>', 'attempts at each failing test; the first solved one ends them', positive, 4)
+    .option('--parallel <n>', 'attempts at the same time', positive)
+    .option('--policy <policy>', 'edit-search, the URL of an OpenAI-compatible endpoint, or a model folder')
+    .option('--model <name>', 'model at the endpoint')
+    .option('--max-turns <n>', 'turns of one attempt', positive)
+    .option('--max-minutes <n>', 'minutes of one attempt', positiveNumber)
+    .addOption(sandboxOption())
+    .option('--include <glob>', 'ignored files that the tests need; may be given several times', collect, [])
+    .option('--test-timeout <seconds>', 'for one run of the tests', positive, 300)
+    .option('--hint <text>', 'what you already know about the failure')
+    .option('--no-parity', 'do not compare with your own environment first')
+    .option('--apply', 'apply the verified patch to your files', false)
+    .option('--json', 'one JSON document on standard output', false)
+    .action(act((path: string, options) => fixCommand(path, options, context)));
+
+  program
+    .command('tests')
+    .description('Run the tests in the sandbox and list them')
+    .argument('[path]', 'folder of the repository', '.')
+    .option('--command <cmd>', 'own test command')
+    .addOption(sandboxOption())
+    .option('--include <glob>', 'ignored files that the tests need; may be given several times', collect, [])
+    .option('--test-timeout <seconds>', 'for one run of the tests', positive, 300)
+    .option('--failing', 'only those that fail', false)
+    .option('--json', 'one JSON document on standard output', false)
+    .action(act((path: string, options) => testsCommand(path, options, context)));
+
+  program
+    .command('doctor')
+    .description('Say what is there, what is missing and how to get it')
+    .argument('[path]', 'folder of a repository to look at as well', '.')
+    .option('--json', 'one JSON document on standard output', false)
+    .action(act((path: string, options) => doctorCommand(path, options, context)));
+
+  const trajectories = program.command('trajectories').description('The records of attempts');
+  trajectories
+    .command('list')
+    .option('--limit <n>', 'newest first', positive, 20)
+    .option('--json', 'one JSON document on standard output', false)
+    .action(act((options) => listCommand(options, context)));
+  trajectories
+    .command('show')
+    .argument('<id>', 'attempt id, or the beginning of one')
+    .action(act((id: string) => showCommand(id, context)));
+  trajectories
+    .command('export')
+    .argument('[ids...]', 'attempt ids (default: all)')
+    .addOption(new Option('--format <format>', 'jsonl or atif').choices(['jsonl', 'atif']).default('jsonl'))
+    .action(act((ids: string[], options) => exportCommand(ids, options, context)));
+
+  return {
+    async run(argv) {
+      try {
+        await program.parseAsync([...argv], { from: 'user' });
+        return code;
+      } catch (error) {
+        return exitCodeOf(error, context);
+      }
+    },
+  };
+}
+
+function exitCodeOf(error: unknown, context: CliContext): ExitCode {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (context.signal.aborted) return EXIT.interrupted;
+  const text = error instanceof Error ? (context.env.PRIME_AGENT_DEBUG ? error.stack : error.message) : String(error);
+  context.stderr.write(`prime-agent: ${text}\n`);
+  return EXIT.environment;
+}
+
+function sandboxOption(): Option {
+  return new Option('--sandbox <kind>', 'where commands run; none: without isolation, at your own risk')
+    .choices(['auto', 'local', 'docker', 'none'])
+    .default('auto');
+}
+
+function collect(value: string, earlier: readonly string[]): string[] {
+  return [...earlier, value];
+}
+
+function positive(value: string): number {
+  const number = Number(value);
+  if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('must be a whole number above 0.');
+  return number;
+}
+
+function positiveNumber(value: string): number {
+  const number = Number(value);
+  if (!Number.isFinite(number) || number <= 0) throw new InvalidArgumentError('must be a number above 0.');
+  return number;
+}

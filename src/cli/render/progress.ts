@@ -1,0 +1,75 @@
+import type { FixEvent, FixListener } from '../../core/fix/events.ts';
+import type { CliContext } from '../context.ts';
+import { createStyle, plural, seconds } from './style.ts';
+
+export interface ProgressView {
+  readonly listener: FixListener;
+  /** Removes the live line. */
+  stop(): void;
+}
+
+/**
+ * Follows a job on stderr: lasting lines for what was decided, and on a terminal one live line for
+ * what is going on right now.
+ */
+export function createProgress(context: CliContext): ProgressView {
+  const { stderr } = context;
+  const style = createStyle(stderr, context.env);
+  const live = new Map<string, string>();
+
+  const clear = (): void => {
+    if (stderr.isTTY) stderr.write('\r\x1b[K');
+  };
+  const draw = (): void => {
+    if (!stderr.isTTY) return;
+    const text = [...live.values()].join('  |  ').replace(/\s+/g, ' ');
+    stderr.write(`\r\x1b[K${style.dim(text.slice(0, (stderr.columns ?? 80) - 1))}`);
+  };
+  const line = (text: string): void => {
+    clear();
+    stderr.write(`${text}\n`);
+    draw();
+  };
+
+  const listener = (event: FixEvent): void => {
+    switch (event.kind) {
+      case 'progress':
+        return line(style.dim(`${event.text} …`));
+      case 'warning':
+        line(`${style.yellow('!')} ${event.text}`);
+        if (event.remedy) line(`  ${event.remedy}`);
+        return;
+      case 'failing':
+        return line(`${plural(event.tests.length, 'failing test')} to work on.`);
+      case 'target':
+        return line(`\n${style.bold(`[${event.index + 1}/${event.of}]`)} ${event.target}`);
+      case 'attempt':
+        if (event.event.kind === 'turn' || event.event.kind === 'call') {
+          live.set(event.attemptId, `attempt ${event.number}, ${activity(event.event)}`);
+          draw();
+        }
+        return;
+      case 'grading':
+        live.set(event.attemptId, `attempt ${event.number}, grading its patch`);
+        return draw();
+      case 'attempt-end': {
+        live.delete(event.attemptId);
+        const solved = event.row.outcome === 'solved';
+        const mark = solved ? style.green('✓') : style.red('✗');
+        const used = `${plural(event.turns, 'turn')}, ${seconds(event.durationMs)}`;
+        return line(`  ${mark} attempt ${event.number}: ${event.row.outcome.replaceAll('_', ' ')} (${used}): ${event.row.reason}`);
+      }
+      case 'verifying':
+        live.clear();
+        return event.targets.length > 0 ? line(style.dim('\nVerifying all patches together …')) : undefined;
+    }
+  };
+  return { listener, stop: clear };
+}
+
+function activity(event: Extract<FixEvent, { kind: 'attempt' }>['event']): string {
+  if (event.kind !== 'call') return `turn ${event.index + 1}`;
+  const { name, arguments: args } = event.call;
+  const what = [args.command, args.path, args.search_term].filter((part) => typeof part === 'string').join(' ');
+  return `turn ${event.index + 1}: ${name} ${what}`.slice(0, 70);
+}

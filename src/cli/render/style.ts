@@ -1,0 +1,20 @@
+import pc from 'picocolors';
+import type { CliContext } from '../context.ts';
+
+/** Colours only on a terminal, and never with NO_COLOR; the words alone must carry the meaning. */
+export function createStyle(stream: CliContext['stdout'], env: CliContext['env']) {
+  const wanted = (stream.isTTY === true || Boolean(env.FORCE_COLOR)) && !env.NO_COLOR && env.TERM !== 'dumb';
+  return pc.createColors(wanted);
+}
+
+export type Style = ReturnType<typeof createStyle>;
+
+export function seconds(ms: number): string {
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms < 120_000) return `${Math.round(ms / 1000)} s`;
+  return `${Math.round(ms / 60_000)} min`;
+}
+
+export function plural(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}

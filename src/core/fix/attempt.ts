@@ -1,0 +1,184 @@
+import { performance } from 'node:perf_hooks';
+import type { AttemptListener } from '../agent/events.ts';
+import { runLoop, type LoopResult } from '../agent/loop.ts';
+import type { Message } from '../agent/messages.ts';
+import { type AttemptEnd, type OutcomeRow, outcomeOf } from '../agent/outcomes.ts';
+import { firstMessage, SYSTEM_PROMPT } from '../agent/prompt.ts';
+import type { Redactor } from '../agent/redactor.ts';
+import { gradePatch } from '../grading/grade.ts';
+import type { Baseline, GradeReport, GradeSetup } from '../grading/types.ts';
+import type { Policy } from '../policies/policy.ts';
+import { SandboxFailure, type SandboxSession } from '../sandbox/sandbox.ts';
+import { extractPatch } from '../snapshot/patch.ts';
+import { renderFailures } from '../tools/run-tests/render.ts';
+import type { Tool } from '../tools/tool.ts';
+import { TRAJECTORY_VERSION, type Budgets, type HeaderLine, type TrajectorySink } from '../trajectories/schema.ts';
+import { currentScaffoldHash } from './scaffold.ts';
+import { attemptTools } from './tools.ts';
+import { AGENT_VERSION } from './version.ts';
+
+/** One attempt at one task: what it needs, apart from where it is recorded and followed. */
+export interface AttemptSetup {
+  readonly attemptId: string;
+  readonly seriesId: string;
+  readonly taskId: string;
+  readonly workspaceName: string;
+  readonly targets: readonly string[];
+  readonly grade: GradeSetup;
+  readonly baseline: Baseline;
+  readonly policy: Policy;
+  readonly budgets: Budgets;
+  readonly rules: 'strict' | 'lenient';
+  readonly seed: number;
+  readonly redactor: Redactor;
+  readonly hint?: string;
+  readonly guidance?: string;
+}
+
+export interface AttemptReport {
+  readonly attemptId: string;
+  readonly row: OutcomeRow;
+  readonly end: AttemptEnd;
+  /** Empty when nothing changed. */
+  readonly patch: string;
+  readonly summary: string;
+  /** undefined: not submitted, or grading itself broke (the row says why). */
+  readonly grade?: GradeReport;
+  readonly totals: LoopResult['totals'];
+  readonly durationMs: number;
+}
+
+export interface AttemptDeps {
+  readonly sink: TrajectorySink;
+  readonly signal: AbortSignal;
+  readonly listener?: AttemptListener;
+  /** The agent is done, grading begins. */
+  readonly onGrading?: () => void;
+}
+
+/**
+ * Acts in a sandbox of its own, then grades the patch in fresh ones, and records both. Never rejects
+ * for what a policy, a sandbox or a disk can do: such attempts come back as `invalid`.
+ */
+export async function runAttempt(setup: AttemptSetup, deps: AttemptDeps): Promise<AttemptReport> {
+  const began = performance.now();
+  const messages = await openingMessages(setup);
+  await deps.sink.append(headerLine(setup, messages));
+
+  const acted = await act(setup, deps, messages);
+  let { end } = acted;
+  let grade: GradeReport | undefined;
+  if (end.kind === 'submitted') {
+    deps.onGrading?.();
+    const { grade: gradeSetup, baseline, targets } = setup;
+    const graded = await gradePatch({ setup: gradeSetup, baseline, targets, patch: acted.patch, signal: deps.signal });
+    if (graded.kind === 'graded') grade = graded.report;
+    else if (deps.signal.aborted) end = { kind: 'cancelled' };
+    else end = { kind: 'infrastructure', reason: graded.reason, remedy: graded.remedy };
+  }
+
+  const row = outcomeOf(end, grade?.verdict);
+  const summary = await setup.redactor.redact(acted.loop.summary);
+  const { totals, leniencyUsed, localOnly } = acted.loop;
+  const durationMs = Math.round(performance.now() - began);
+  await deps.sink.append({
+    type: 'end',
+    endedAt: new Date().toISOString(),
+    end,
+    outcome: row.outcome,
+    reward: row.reward,
+    reason: row.reason,
+    patch: await setup.redactor.redact(acted.patch),
+    summary,
+    flags: (grade?.flags ?? []).map((flag) => `${flag.rule}: ${flag.file}`),
+    leniencyUsed,
+    localOnly,
+    totals: { ...totals, durationMs },
+  });
+  return { attemptId: setup.attemptId, row, end, patch: acted.patch, summary, grade, totals, durationMs };
+}
+
+interface Acted {
+  readonly loop: LoopResult;
+  readonly end: AttemptEnd;
+  readonly patch: string;
+}
+
+async function act(setup: AttemptSetup, deps: AttemptDeps, messages: readonly Message[]): Promise<Acted> {
+  const { policy, budgets, rules, seed, redactor, grade } = setup;
+  const { sink, signal, listener } = deps;
+  let session: SandboxSession | undefined;
+  let loop: LoopResult | undefined;
+  try {
+    session = await grade.provider.open(grade.spec, signal);
+    const tools: readonly Tool[] = attemptTools(session, grade, setup.targets);
+    loop = await runLoop({ policy, tools, messages, budgets, rules, seed, redactor, sink, signal, listener });
+    const patch = loop.end.kind === 'cancelled' ? undefined : await extractPatch(session, grade.spec.base);
+    if (!patch) return { loop, end: loop.end, patch: '' };
+    if (patch.kind === 'patch') return { loop, end: loop.end, patch: patch.patch };
+    return { loop, end: { kind: 'infrastructure', reason: patch.reason }, patch: '' };
+  } catch (error) {
+    return { loop: loop ?? notStarted(messages), end: failureOf(error, signal), patch: '' };
+  } finally {
+    await session?.close();
+  }
+}
+
+function failureOf(error: unknown, signal: AbortSignal): AttemptEnd {
+  if (signal.aborted) return { kind: 'cancelled' };
+  const reason = error instanceof Error ? error.message : String(error);
+  const remedy = error instanceof SandboxFailure ? error.remedy : undefined;
+  return { kind: 'infrastructure', reason, remedy };
+}
+
+function notStarted(messages: readonly Message[]): LoopResult {
+  return {
+    end: { kind: 'infrastructure', reason: 'the attempt did not start' },
+    messages,
+    summary: '',
+    leniencyUsed: false,
+    localOnly: false,
+    totals: { turns: 0, promptTokens: 0, completionTokens: 0 },
+  };
+}
+
+async function openingMessages(setup: AttemptSetup): Promise<readonly Message[]> {
+  const wanted = new Set(setup.targets);
+  const failing = setup.baseline.failing.filter((test) => wanted.has(test.id));
+  const text = firstMessage({
+    failures: renderFailures(failing),
+    targetCount: failing.length,
+    hint: setup.hint,
+    guidance: setup.guidance,
+  });
+  return [
+    { role: 'system', content: SYSTEM_PROMPT },
+    { role: 'user', content: await setup.redactor.redact(text) },
+  ];
+}
+
+function headerLine(setup: AttemptSetup, messages: readonly Message[]): HeaderLine {
+  const { grade, policy } = setup;
+  return {
+    type: 'header',
+    version: TRAJECTORY_VERSION,
+    attemptId: setup.attemptId,
+    seriesId: setup.seriesId,
+    startedAt: new Date().toISOString(),
+    agent: { name: 'prime-agent', version: AGENT_VERSION },
+    policy: policy.description,
+    scaffoldHash: currentScaffoldHash(),
+    rules: setup.rules,
+    seed: setup.seed,
+    sandbox: grade.provider.kind,
+    budgets: setup.budgets,
+    task: {
+      id: setup.taskId,
+      framework: grade.framework.id,
+      targets: [...setup.targets],
+      snapshotId: grade.spec.base.id,
+      workspaceName: setup.workspaceName,
+    },
+    messages: structuredClone(messages) as HeaderLine['messages'],
+  };
+}

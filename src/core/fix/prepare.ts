@@ -1,0 +1,122 @@
+import { basename, resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { allFrameworks } from '../frameworks/all.ts';
+import { createCommandFramework } from '../frameworks/command/command.ts';
+import { detectFrameworks } from '../frameworks/detect.ts';
+import type { Framework, WorkspaceFiles } from '../frameworks/framework.ts';
+import { openWorkspaceFiles } from '../frameworks/workspace-files.ts';
+import type { GradeSetup } from '../grading/types.ts';
+import type { SandboxProvider } from '../sandbox/sandbox.ts';
+import { makeBase } from '../snapshot/base.ts';
+import type { FixListener } from './events.ts';
+
+/** A project of a workspace, ready to run tests in a sandbox. */
+export interface PreparedProject {
+  readonly root: string;
+  readonly workspaceName: string;
+  readonly workspace: WorkspaceFiles;
+  readonly setup: GradeSetup;
+  /** How it was recognised and with what it runs, in words. */
+  readonly detail: string;
+}
+
+export interface PrepareOptions {
+  /** Folder of the workspace. */
+  readonly path: string;
+  /** Own test command: its exit code decides. */
+  readonly command?: string;
+  readonly provider: SandboxProvider;
+  readonly stateDir: string;
+  /** Ignored files that tests need, as globs relative to the workspace. */
+  readonly include: readonly string[];
+  readonly testTimeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly listener?: FixListener;
+}
+
+/** What keeps a workspace from being worked on; `usage`: the user named something wrong. */
+export interface PrepareProblem {
+  readonly kind: 'problem';
+  readonly cause: 'usage' | 'no-tests' | 'environment';
+  readonly reason: string;
+  readonly remedy: string;
+}
+
+export type PrepareOutcome =
+  | { readonly kind: 'prepared'; readonly projects: readonly PreparedProject[] }
+  | PrepareProblem;
+
+export async function prepareWorkspace(options: PrepareOptions): Promise<PrepareOutcome> {
+  const root = resolve(options.path);
+  const isFolder = await stat(root).then((info) => info.isDirectory(), () => false);
+  if (!isFolder) {
+    return problem('usage', `${options.path} is not a folder.`, 'Name the folder of the repository whose tests fail.');
+  }
+  const workspace = openWorkspaceFiles(root);
+  const found = await findFrameworks(workspace, options.command);
+  if (found.length === 0) {
+    const known = allFrameworks.map((framework) => framework.label).join(', ');
+    return problem(
+      'no-tests',
+      `No tests were found in ${root}.`,
+      `Known test frameworks: ${known}. For another one pass its command: --command "make test".`,
+    );
+  }
+
+  options.listener?.({ kind: 'progress', text: 'Taking a snapshot of the working tree' });
+  const made = await makeBase(root, {
+    stateDir: options.stateDir,
+    include: options.include,
+    signal: options.signal,
+    onProgress: (text) => options.listener?.({ kind: 'progress', text }),
+  });
+  if (made.kind !== 'base') return problem('environment', made.reason, made.remedy);
+  for (const note of made.notes) options.listener?.({ kind: 'warning', text: note });
+
+  const projects: PreparedProject[] = [];
+  for (const { framework, projectPath, reason } of found) {
+    const toolchain = await framework.toolchain(workspace);
+    if (toolchain.kind === 'missing') return problem('environment', toolchain.reason, toolchain.remedy);
+    projects.push({
+      root,
+      workspaceName: basename(root),
+      workspace,
+      detail: `${framework.label}${projectPath ? ` in ${projectPath}` : ''} (${reason}), ${toolchain.detail}`,
+      setup: {
+        provider: options.provider,
+        spec: {
+          base: made.base,
+          toolchain: toolchain.toolchain,
+          toolbox: framework.toolbox,
+          limits: { processes: 1024, fileBytes: 4 * 2 ** 30 },
+        },
+        framework,
+        program: toolchain.program,
+        projectPath,
+        timeoutMs: options.testTimeoutMs,
+      },
+    });
+  }
+  return { kind: 'prepared', projects };
+}
+
+interface FoundFramework {
+  readonly framework: Framework;
+  readonly projectPath: string;
+  readonly reason: string;
+}
+
+async function findFrameworks(
+  workspace: WorkspaceFiles,
+  command: string | undefined,
+): Promise<readonly FoundFramework[]> {
+  if (command !== undefined) {
+    return [{ framework: createCommandFramework(command), projectPath: '', reason: 'given by --command' }];
+  }
+  const detected = await detectFrameworks(workspace);
+  return detected.map(({ framework, detection }) => ({ framework, ...detection }));
+}
+
+export function problem(cause: PrepareProblem['cause'], reason: string, remedy: string): PrepareProblem {
+  return { kind: 'problem', cause, reason, remedy };
+}

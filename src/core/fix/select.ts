@@ -1,0 +1,33 @@
+import type { TestResult } from '../frameworks/framework.ts';
+import type { Baseline } from '../grading/types.ts';
+
+export type Selection =
+  | { readonly kind: 'targets'; readonly targets: readonly TestResult[] }
+  | { readonly kind: 'unknown'; readonly reason: string; readonly remedy: string };
+
+/**
+ * Which of the failing tests are meant.
+ * @param wanted ids, files, or plain names; empty: all that fail
+ */
+export function selectTargets(baseline: Baseline, wanted: readonly string[]): Selection {
+  if (wanted.length === 0) return { kind: 'targets', targets: baseline.failing };
+  const chosen = new Map<string, TestResult>();
+  for (const name of wanted) {
+    const matching = baseline.results.filter((test) => matches(test, name));
+    if (matching.length === 0) {
+      const known = baseline.failing.map((test) => `  ${test.id}`).join('\n');
+      return {
+        kind: 'unknown',
+        reason: `No test is called “${name}”.`,
+        remedy: known ? `Failing tests are:\n${known}` : 'List the tests with: prime-agent tests',
+      };
+    }
+    const failing = baseline.failing.filter((test) => matches(test, name));
+    for (const test of failing) chosen.set(test.id, test);
+  }
+  return { kind: 'targets', targets: [...chosen.values()] };
+}
+
+function matches(test: TestResult, name: string): boolean {
+  return test.id === name || test.file === name || test.name === name || test.id.endsWith(`::${name}`) || test.id.endsWith(` > ${name}`);
+}

@@ -1,0 +1,130 @@
+import { performance } from 'node:perf_hooks';
+import type { Verdict } from '../agent/outcomes.ts';
+import type { TestRun } from '../frameworks/framework.ts';
+import { SandboxFailure, type SandboxSession } from '../sandbox/sandbox.ts';
+import { applyPatch, splitPatch } from '../snapshot/patch.ts';
+import { misbehaving, type Planted, plantInto, statusById } from './canaries/plant.ts';
+import { flagPatch } from './flags.ts';
+import { restoreSharedConfiguration } from './shared-configuration.ts';
+import { runIn, withSession } from './session-run.ts';
+import { isTestSide } from './test-side.ts';
+import type { GradeOutcome, GradeReport, GradeRequest, GradeRun } from './types.ts';
+
+/**
+ * Does the patch solve the targets? Decided on fresh layers, twice: once with its changes to tests
+ * and to what steers them left out (the only reward), and once as it was handed in.
+ *
+ * What it can and cannot catch is measured in docs/grading.md.
+ */
+export async function gradePatch(request: GradeRequest): Promise<GradeOutcome> {
+  const began = performance.now();
+  try {
+    const report = await grade(request);
+    return { kind: 'graded', report: { ...report, durationMs: performance.now() - began } };
+  } catch (error) {
+    if (request.signal?.aborted) return { kind: 'not-graded', reason: 'cancelled' };
+    if (!(error instanceof SandboxFailure)) throw error;
+    return { kind: 'not-graded', reason: error.message, remedy: error.remedy };
+  }
+}
+
+async function grade(request: GradeRequest): Promise<Omit<GradeReport, 'durationMs'>> {
+  const { setup, baseline, patch, targets } = request;
+  if (patch.trim() === '') {
+    const strict = notRun(targets, 'nothing was changed');
+    return { verdict: 'failed', strict, reverted: [], flags: [] };
+  }
+  const testFiles = new Set(baseline.results.map((test) => test.file));
+  const parts = splitPatch(patch);
+  const dropped = parts.filter((part) => isTestSide(setup.framework, part.path, part.status === 'added', testFiles));
+  const source = parts.filter((part) => !dropped.includes(part)).map((part) => part.patch).join('');
+  const reverted = dropped.map((part) => part.path);
+
+  const { run: strict, restored } = await gradeStrict(request, source);
+  reverted.push(...restored);
+  const asSubmitted = reverted.length > 0 ? await gradeAsSubmitted(request, new Set(parts.map((part) => part.path))) : undefined;
+  const verdict: Verdict = strict.passed ? 'passed' : asSubmitted?.passed ? 'passed_with_test_changes' : 'failed';
+  return { verdict, strict, asSubmitted, reverted, flags: flagPatch(patch, new Set(dropped.map((part) => part.path))) };
+}
+
+async function gradeStrict(
+  request: GradeRequest,
+  sourcePatch: string,
+): Promise<{ run: GradeRun; restored: readonly string[] }> {
+  const { setup, baseline, targets, signal } = request;
+  if (sourcePatch === '') {
+    return { run: notRun(targets, 'only tests or what steers them were changed'), restored: [] };
+  }
+  return withSession(setup, signal, async (session) => {
+    const problem = await apply(session, sourcePatch);
+    if (problem) return { run: notRun(targets, `without its changes to tests the patch does not apply: ${problem}`), restored: [] };
+    const restored = await restoreSharedConfiguration(session, setup, sourcePatch);
+    const wanted = new Set(targets.map((id) => fileOf(id, baseline.results)));
+    const files = baseline.canaryFiles.filter((file) => wanted.has(file));
+    const plant = setup.framework.plantCanaries;
+    const planted = plant ? await plantInto(session, plant, files) : undefined;
+    const run = await runIn(session, setup, [], signal);
+    signal?.throwIfAborted();
+    return { run: judge(run, targets, baseline.passing, planted), restored };
+  });
+}
+
+async function gradeAsSubmitted(request: GradeRequest, touched: ReadonlySet<string>): Promise<GradeRun> {
+  const { setup, baseline, targets, patch, signal } = request;
+  return withSession(setup, signal, async (session) => {
+    const problem = await apply(session, patch);
+    if (problem) return notRun(targets, `the patch does not apply: ${problem}`);
+    const run = await runIn(session, setup, [], signal);
+    signal?.throwIfAborted();
+    // The agent may rename or replace tests in files that it changed: the user will look at them.
+    const required = baseline.passing.filter((id) => !touched.has(fileOf(id, baseline.results)));
+    return judge(run, targets, required, undefined);
+  });
+}
+
+async function apply(session: SandboxSession, patch: string): Promise<string | undefined> {
+  const applied = await applyPatch(session, patch);
+  return applied.kind === 'applied' ? undefined : applied.reason;
+}
+
+/** Pure part: the result of a run against what is required of it. */
+export function judge(
+  run: TestRun,
+  targets: readonly string[],
+  required: readonly string[],
+  planted: Planted | undefined,
+): GradeRun {
+  if (run.kind === 'cancelled') return notRun(targets, 'cancelled');
+  if (run.kind === 'crashed') return notRun(targets, `the test run broke: ${run.reason}`);
+  if (run.kind === 'timeout') return notRun(targets, `the tests did not end within ${Math.round(run.durationMs / 1000)} s`);
+  const status = statusById(run.results);
+  const good = (id: string): boolean => status.get(id) === 'passed' || status.get(id) === 'xfailed';
+  const bad = (ids: readonly string[]) => ids.filter((id) => !good(id)).map((id) => ({ id, status: status.get(id) ?? 'missing' }));
+  const unsolved = bad(targets);
+  const broken = bad(required);
+  const canaries = planted ? [...misbehaving(planted, run.results)] : [];
+  // Planted tests that fail make the runner's own exit code a witness as well.
+  if (planted && planted.mustFail.length > 0 && run.exitCode === 0) {
+    canaries.push('the runner ended with exit code 0 although planted tests failed');
+  }
+  if (!run.complete) canaries.push('the test run did not come to its end');
+  const passed = unsolved.length === 0 && broken.length === 0 && canaries.length === 0;
+  return { passed, unsolved, broken, canaries, explanation: explain(passed, unsolved, broken, canaries) };
+}
+
+function explain(passed: boolean, unsolved: GradeRun['unsolved'], broken: GradeRun['broken'], canaries: readonly string[]): string {
+  if (passed) return 'All target tests pass, and none that passed before fails.';
+  const list = (items: GradeRun['broken']): string => items.slice(0, 3).map((item) => `${item.id} (${item.status})`).join(', ');
+  if (canaries.length > 0) return `The test run cannot be trusted: ${canaries[0]}.`;
+  if (unsolved.length > 0) return `Still not passing: ${list(unsolved)}.`;
+  return `${broken.length} that passed before ${broken.length === 1 ? 'does' : 'do'} not any more: ${list(broken)}.`;
+}
+
+function notRun(targets: readonly string[], why: string): GradeRun {
+  const unsolved = targets.map((id) => ({ id, status: 'not run' }));
+  return { passed: false, unsolved, broken: [], canaries: [], explanation: `${why.charAt(0).toUpperCase()}${why.slice(1)}.` };
+}
+
+function fileOf(id: string, results: readonly { readonly id: string; readonly file: string }[]): string {
+  return results.find((test) => test.id === id)?.file ?? id.split('::', 1)[0] ?? id;
+}
