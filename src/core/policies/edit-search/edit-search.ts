@@ -1,0 +1,92 @@
+import type { ToolCall } from '../../agent/messages.ts';
+import type { Budgets } from '../../trajectories/schema.ts';
+import type { Policy, PolicyReply, PolicyRequest, PolicySession } from '../policy.ts';
+import { searchFix } from './search.ts';
+import type { Steps } from './steps.ts';
+
+/** What an attempt of this policy needs: many turns, but no tokens of a model. */
+export const EDIT_SEARCH_BUDGETS: Budgets = {
+  turns: 150,
+  contextTokens: 10_000_000,
+  generatedTokens: 10_000_000,
+  replyTokens: 1_000_000,
+  timeMs: 3 * 60_000,
+};
+
+export interface EditSearchOptions {
+  /** Turns that the search plans with; keep it at or below the loop's budget. */
+  readonly turns?: number;
+  /** Candidates tried per turn. */
+  readonly batch?: number;
+  /** Files that are read at most. */
+  readonly files?: number;
+}
+
+/**
+ * The baseline without a model: reads the failing test and what it imports, tries single edits of a
+ * known kind (core/tasks/operators) in a sensible order and lets the tests decide. It acts through
+ * messages and tools like any other policy. When it finds nothing, the files are as they were and
+ * it submits with a summary that says so: the attempt is graded as failed, not as out of budget.
+ */
+export function createEditSearchPolicy(options: EditSearchOptions = {}): Policy {
+  const plan = {
+    turns: options.turns ?? EDIT_SEARCH_BUDGETS.turns,
+    batch: options.batch ?? 4,
+    files: options.files ?? 24,
+  };
+  return {
+    description: {
+      kind: 'edit-search',
+      label: 'edit-search',
+      model: 'edit-search',
+      // There is nothing to sample: the seed decides the order.
+      sampling: { temperature: 0, topP: 1, topK: -1 },
+    },
+    start: async (seed) => createSession(seed, plan),
+  };
+}
+
+function createSession(seed: number, plan: Required<EditSearchOptions>): PolicySession {
+  let steps: Steps<void> | undefined;
+  let calls = 0;
+  return {
+    async next(request) {
+      request.signal.throwIfAborted();
+      const started = steps !== undefined;
+      steps ??= searchFix(firstUserMessage(request), seed, plan);
+      const step = steps.next(started ? lastObservations(request) : []);
+      if (step.done === true) return reply('There is nothing left to try.', []);
+      request.onText?.(step.value.say);
+      return reply(
+        step.value.say,
+        step.value.calls.map((call) => {
+          calls += 1;
+          return { id: `call-${calls}`, ...call };
+        }),
+      );
+    },
+    close: async () => undefined,
+  };
+}
+
+function firstUserMessage({ messages }: PolicyRequest): string {
+  return messages.find((message) => message.role === 'user')?.content ?? '';
+}
+
+/** The answers to the last reply, in the order of its calls. */
+function lastObservations({ messages }: PolicyRequest): readonly string[] {
+  const last = messages.findLastIndex((message) => message.role === 'assistant');
+  return messages.slice(last + 1).flatMap((m) => (m.role === 'tool' ? [m.content] : []));
+}
+
+function reply(content: string, calls: readonly ToolCall[]): PolicyReply {
+  return {
+    content,
+    calls,
+    callForm: calls.length === 0 ? 'none' : 'native',
+    malformed: [],
+    finish: 'stop',
+    // No model, no tokens.
+    usage: { promptTokens: 0, completionTokens: 0 },
+  };
+}
