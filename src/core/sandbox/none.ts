@@ -90,6 +90,7 @@ async function openSession(spec: SandboxSpec, scratch: Scratch): Promise<Sandbox
     workspace: layer,
     paths,
     describe: 'none',
+    closeMs: 10_000,
   });
   try {
     await client.ready();

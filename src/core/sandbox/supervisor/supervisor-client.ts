@@ -44,8 +44,10 @@ export interface SupervisorClient {
 
 /** How long it may take to start, on a loaded machine. */
 const START_MS = 20_000;
-/** How long the supervisor may take to answer before it is ended by force. */
+/** A call that is stopped returns after this, whether or not the supervisor has answered. */
 const GRACE_MS = 800;
+/** When it has not answered by then, it is ended by force. */
+const FORCE_MS = 10_000;
 /** The word END comes right after the control line; this is only for a command that steals it. */
 const FLUSH_MS = 1_000;
 const PING_MS = 250;
@@ -92,6 +94,8 @@ export function createSupervisorClient(
     readonly paths?: PathMapping;
     /** What the process printed when it never became ready goes into the failure. */
     readonly describe: string;
+    /** How long it may take to end everything by itself; longer where no namespace does it. */
+    readonly closeMs?: number;
   },
 ): SupervisorClient {
   let nextId = 1;
@@ -103,6 +107,7 @@ export function createSupervisorClient(
   let waiting: { readonly line: string; readonly done: () => void } | undefined;
   let queue: Promise<unknown> = Promise.resolve();
   const strayControl: string[] = [];
+  const stopping = new Map<number, NodeJS.Timeout>();
 
   const failure = (): SandboxFailure => {
     if (closed) return new SandboxFailure('The sandbox was closed.');
@@ -173,7 +178,11 @@ export function createSupervisorClient(
     const [verb, idText, codeText] = line.split(' ');
     const id = Number(idText);
     if (verb === 'end') over(id, { kind: 'exited', code: Number(codeText) });
-    else if (verb === 'killed') over(id, { kind: 'exited', code: 137 });
+    else if (verb === 'killed') {
+      clearTimeout(stopping.get(id));
+      stopping.delete(id);
+      over(id, { kind: 'exited', code: 137 });
+    }
     else if (verb === 'lost') {
       // The command killed everything, its own runner included (`kill -9 -1`).
       if (current?.id === id && !current.over) send(`kill ${id}\n`);
@@ -197,6 +206,7 @@ export function createSupervisorClient(
     gone = how;
     if (controlText.trim() !== '') strayControl.push(controlText);
     waiting?.done();
+    for (const timer of stopping.values()) clearTimeout(timer);
     const call = current;
     if (call === undefined) return;
     if (closed) call.end ??= { kind: 'cancelled' };
@@ -256,10 +266,11 @@ export function createSupervisorClient(
         if (call.end !== undefined) return;
         call.end = end;
         send(`kill ${id}\n`);
-        later(GRACE_MS, () => {
-          supervisor.kill();
-          call.finish();
-        });
+        stopping.set(
+          id,
+          setTimeout(() => supervisor.kill(), FORCE_MS),
+        );
+        later(GRACE_MS, () => call.finish());
       };
       const onAbort = (): void => stop({ kind: 'cancelled' });
       const ping = (): void => {
@@ -386,7 +397,7 @@ export function createSupervisorClient(
     close: async () => {
       closed = true;
       if (gone === undefined) supervisor.requests.end();
-      const timer = setTimeout(() => supervisor.kill(), GRACE_MS);
+      const timer = setTimeout(() => supervisor.kill(), options.closeMs ?? GRACE_MS);
       await ended;
       clearTimeout(timer);
     },

@@ -57,7 +57,7 @@ p_prologue() {
   set +xvefu +o pipefail
   trap - DEBUG ERR RETURN
   trap - EXIT
-  [[ \$PWD -ef . ]] || PWD=\$(builtin pwd -P)
+  [[ \$PWD -ef . ]] || PWD=\$(builtin pwd -P || builtin printf %s \"\$PWD\")
   {
     for __prime_name in$names; do [[ -v \$__prime_name ]] || builtin printf 'builtin unset -v %s\n' \$__prime_name; done
     builtin declare -px
@@ -131,29 +131,25 @@ p_quiet() {
 # environment, until nothing is found. (A process that left the tree and cleared its environment is
 # not found: that is what a namespace is for.)
 p_end_tree() {
-  local round pid parent state line found
-  local -a entries
+  local round pid parent line found
   local -A parents
   for round in {1..40}; do
     found='' parents=()
     if [[ -r /proc/self/stat ]]; then
       for pid in /proc/[0-9]*; do
-        pid=${pid#/proc/}
-        [[ $pid != "$$" ]] || continue
-        IFS= read -r line <"/proc/$pid/stat" || continue
+        # Kernel threads and processes of others cannot be ours.
+        [[ -O $pid && $pid != "/proc/$$" ]] || continue
+        IFS= read -r line <"$pid/stat" || continue
         line=${line##*) }
-        read -r state parent line <<<"$line"
-        [[ $state != [ZX] ]] || continue
-        parents[$pid]=$parent
-        entries=()
-        mapfile -d '' entries <"/proc/$pid/environ"
-        for line in "${entries[@]}"; do
-          [[ $line != "PRIME_SANDBOX=$p_mark" ]] || found+=" $pid "
-        done
+        [[ $line != [ZX]* ]] || continue
+        line=${line#* }
+        parents[${pid#/proc/}]=${line%% *}
+        IFS= read -r -N 1000000 line <"$pid/environ"
+        [[ $line != *"PRIME_SANDBOX=$p_mark"* ]] || found+=" ${pid#/proc/} "
       done
     else
-      while read -r pid parent state; do
-        [[ $pid == "$$" || $state == Z* ]] || parents[$pid]=$parent
+      while read -r pid parent line; do
+        [[ $pid == "$$" || $line == Z* ]] || parents[$pid]=$parent
       done < <(ps -axo pid=,ppid=,stat=)
     fi
     for pid in "${!parents[@]}"; do
