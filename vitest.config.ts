@@ -20,12 +20,18 @@ export default defineConfig({
     projects: [
       {
         ...common,
-        test: { name: 'unit', include: ['test/unit/**/*.test.ts', 'test/fuzz/**/*.test.ts'], pool: 'threads' },
+        test: {
+          name: 'unit',
+          sequence: { groupOrder: 0 },
+          include: ['test/unit/**/*.test.ts', 'test/fuzz/**/*.test.ts'],
+          pool: 'threads',
+        },
       },
       {
         ...common,
         test: {
           name: 'integration',
+          sequence: { groupOrder: 1 },
           include: ['test/integration/**/*.test.ts'],
           pool: 'forks',
           testTimeout: 60_000,
@@ -37,6 +43,7 @@ export default defineConfig({
         ...common,
         test: {
           name: 'heavy',
+          sequence: { groupOrder: 2 },
           include: ['test/heavy/**/*.test.ts'],
           pool: 'forks',
           testTimeout: 600_000,
