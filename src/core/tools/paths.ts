@@ -89,7 +89,7 @@ export function fileErrorText(error: unknown, path: string): string {
 /** Names close to `name` among `candidates`, the closest first, at most three. */
 export function nearNames(name: string, candidates: readonly string[]): readonly string[] {
   const wanted = name.toLowerCase();
-  const limit = Math.max(1, Math.floor(name.length / 4));
+  const limit = Math.min(3, Math.max(1, Math.floor(name.length / 3)));
   return candidates
     .map((candidate) => ({ candidate, far: distance(wanted, candidate.toLowerCase(), limit) }))
     .filter(({ candidate, far }) => far <= limit || sameStem(wanted, candidate.toLowerCase()))

@@ -141,7 +141,7 @@ export function observationSamples(): Readonly<Record<string, string>> {
     cancelled: [{ kind: 'cancelled' }, output('waiting\n')],
     cut: [exited(0), output('one\ntwo\nthree\nfour\nfive\nsix\nseven\n'), tight],
     cutInSandbox: [exited(0), output('one\ntw', 'ree\nfour\n', 12_345)],
-    longLine: [exited(0), output('abcdefghijkl\n'), tight],
+    longLine: [exited(0), output('abcdefghijkl\n'), { maxChars: 100, lineChars: 8 }],
   };
   return {
     ...Object.fromEntries(

@@ -101,7 +101,7 @@ export function renderFolder(path: string, entries: readonly FolderEntry[], more
   const lines = [`${showPath(path)}:`, ...kept];
   if (kept.length === 0) lines.push('(no visible entries)');
   if (dropped > 0 || more) {
-    const amount = `${withCommas(dropped)}${more ? ' or more' : ''}`;
+    const amount = more ? 'more' : withCommas(dropped);
     lines.push(`[… ${amount} entries left out; view a subfolder …]`);
   }
   return lines.join('\n');
