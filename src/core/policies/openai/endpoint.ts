@@ -32,25 +32,37 @@ export function parseEndpoint(address: string): EndpointResult {
       `The address of the endpoint must start with http:// or https://, not ${url.protocol}//.`,
     );
   }
+  const authorization = basic(url);
+  if (authorization === undefined) {
+    return invalid(
+      'The user name or password in the address of the endpoint is not well encoded (%XX).',
+    );
+  }
   const path = url.pathname.replace(/\/+$/, '').replace(KNOWN_TAILS, '').replace(/\/+$/, '');
   const endpoint: Endpoint = {
     origin: url.origin,
     path: path === '' ? '/v1' : path,
     search: url.search,
     label: `${url.origin}${path === '' ? '/v1' : path}`,
-    ...(url.username === '' ? {} : { authorization: basic(url) }),
+    ...(authorization === '' ? {} : { authorization }),
   };
   return { kind: 'endpoint', endpoint };
 }
 
 export function isLoopback(endpoint: Endpoint): boolean {
   const { hostname } = new URL(endpoint.origin);
-  return hostname === 'localhost' || hostname === '[::1]' || /^127\./.test(hostname);
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
 }
 
-function basic(url: URL): string {
-  const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-  return `Basic ${Buffer.from(pair, 'utf8').toString('base64')}`;
+/** Empty without a user name; undefined when it cannot be decoded. */
+function basic(url: URL): string | undefined {
+  if (url.username === '') return '';
+  try {
+    const pair = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    return `Basic ${Buffer.from(pair, 'utf8').toString('base64')}`;
+  } catch {
+    return undefined;
+  }
 }
 
 function invalid(message: string): EndpointResult {

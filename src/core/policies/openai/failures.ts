@@ -1,3 +1,4 @@
+import { errors } from 'undici';
 import { PolicyFailure } from '../policy.ts';
 import { TimedOut } from './http.ts';
 import { errorText } from './wire.ts';
@@ -63,10 +64,10 @@ export function networkTrouble(error: unknown, place: Place): Trouble {
     );
   }
   if (code !== undefined && TLS_CODES.test(code)) return tlsTrouble(code, label);
-  if (code?.startsWith('HPE_') === true) {
+  if (error instanceof errors.HTTPParserError || code?.startsWith('HPE_') === true) {
     return trouble(
       'bad-response',
-      `What listens at ${label} does not speak HTTP (${code}).`,
+      `What listens at ${label} does not speak HTTP.`,
       'Check the port, and whether the address needs https:// instead of http://.',
       false,
     );
@@ -120,7 +121,7 @@ function tlsTrouble(code: string, label: string): Trouble {
 
 /** Usual wordings of vLLM, llama.cpp, OpenAI, Ollama, LM Studio, SGLang, TGI and others. */
 const CONTEXT_WORDS =
-  /context[_ ](?:length|size|window)|maximum context|exceed_context|max_model_len|context the overflows|prompt is too long|too many (?:input )?tokens|input (?:is )?too long|(?:input|sequence) length|(?:exceeds?|than) (?:the )?(?:model'?s? )?(?:available |maximum )?context|inputs? tokens? \+|reduce the length of/i;
+  /context[_ ](?:length|size|window)|maximum context|exceed_context|max_model_len|context the overflows|prompt is too long|too many (?:input )?tokens|input (?:is )?too long|(?:input|sequence) length|(?:exceeds?|than) (?:the )?(?:model'?s? )?(?:available |maximum )?context|inputs`? tokens? \+|maximum number of tokens|reduce the length of/i;
 
 export function isContextOverflow(status: number, said: string): boolean {
   return [400, 413, 422, 500].includes(status) && CONTEXT_WORDS.test(said);

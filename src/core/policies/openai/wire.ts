@@ -7,7 +7,9 @@ import { z } from 'zod';
 const callPieceSchema = z.looseObject({
   index: z.int().nonnegative().nullish(),
   id: z.string().nullish(),
-  function: z.looseObject({ name: z.string().nullish(), arguments: z.unknown() }).nullish(),
+  function: z
+    .looseObject({ name: z.string().nullish(), arguments: z.unknown().optional() })
+    .nullish(),
 });
 
 const textSchema = z
@@ -32,9 +34,9 @@ const choiceSchema = z.looseObject({
   /** Of a piece of a stream. */
   delta: messageSchema.nullish(),
   finish_reason: z.string().nullish(),
-  token_ids: z.unknown(),
-  prompt_token_ids: z.unknown(),
-  logprobs: z.unknown(),
+  token_ids: z.unknown().optional(),
+  prompt_token_ids: z.unknown().optional(),
+  logprobs: z.unknown().optional(),
 });
 
 const usageSchema = z.looseObject({
@@ -46,7 +48,7 @@ const usageSchema = z.looseObject({
 export const replyPieceSchema = z.looseObject({
   choices: z.array(choiceSchema),
   usage: usageSchema.nullish().catch(undefined),
-  prompt_token_ids: z.unknown(),
+  prompt_token_ids: z.unknown().optional(),
 });
 
 export type ReplyPiece = z.infer<typeof replyPieceSchema>;
