@@ -1,14 +1,19 @@
 import { homedir, hostname, userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import type { Redactor } from '../core/agent/redactor.ts';
+import { cleanUp } from '../core/fix/clean-up.ts';
 import type { FixListener } from '../core/fix/events.ts';
-import { type PreparedProject, type PrepareProblem, prepareWorkspace, problem } from '../core/fix/prepare.ts';
+import {
+  type PreparedProject,
+  type PrepareProblem,
+  prepareWorkspace,
+  problem,
+} from '../core/fix/prepare.ts';
 import { openWorkspaceFiles } from '../core/frameworks/workspace-files.ts';
+import { stateFolder } from '../core/platform/state-folder.ts';
 import { createRedactor } from '../core/redaction/redactor.ts';
 import { workspaceSecrets } from '../core/redaction/workspace-secrets.ts';
 import { chooseSandbox, type SandboxChoice } from '../core/sandbox/providers.ts';
-import { stateFolder } from '../core/platform/state-folder.ts';
-import { cleanUp } from '../core/fix/clean-up.ts';
 import type { CliContext } from './context.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
@@ -56,7 +61,12 @@ export async function startJob(
     listener,
   });
   if (prepared.kind === 'problem') return prepared;
-  return { kind: 'job', root, projects: prepared.projects, redactor: await redactorFor(root, context) };
+  return {
+    kind: 'job',
+    root,
+    projects: prepared.projects,
+    redactor: await redactorFor(root, context),
+  };
 }
 
 async function redactorFor(root: string, context: CliContext): Promise<Redactor> {
@@ -71,10 +81,16 @@ async function redactorFor(root: string, context: CliContext): Promise<Redactor>
 }
 
 /** Prints a problem the same way in every command. */
-export function reportProblem(problem: PrepareProblem, context: CliContext, json: boolean): ExitCode {
+export function reportProblem(
+  problem: PrepareProblem,
+  context: CliContext,
+  json: boolean,
+): ExitCode {
   if (json) {
     const { cause, reason, remedy } = problem;
-    context.stdout.write(`${JSON.stringify({ outcome: 'problem', cause, reason, remedy }, null, 2)}\n`);
+    context.stdout.write(
+      `${JSON.stringify({ outcome: 'problem', cause, reason, remedy }, null, 2)}\n`,
+    );
   }
   context.stderr.write(`prime-agent: ${problem.reason}\n${problem.remedy}\n`);
   return problem.cause === 'environment' ? EXIT.environment : EXIT.usage;

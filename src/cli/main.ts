@@ -1,5 +1,5 @@
-import { createProgram } from './program.ts';
 import { EXIT } from './exit-codes.ts';
+import { createProgram } from './program.ts';
 
 const interrupted = new AbortController();
 let interrupts = 0;
@@ -18,7 +18,11 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 const { stdout, stderr, env } = process;
-const code = await createProgram({ stdout, stderr, env, cwd: process.cwd(), signal: interrupted.signal }).run(
-  process.argv.slice(2),
-);
+const code = await createProgram({
+  stdout,
+  stderr,
+  env,
+  cwd: process.cwd(),
+  signal: interrupted.signal,
+}).run(process.argv.slice(2));
 process.exitCode = code;

@@ -8,7 +8,9 @@ import type { CliContext } from './context.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
 /** Builds the command line over a context; `run` resolves with the exit code and never rejects. */
-export function createProgram(context: CliContext): { run(argv: readonly string[]): Promise<ExitCode> } {
+export function createProgram(context: CliContext): {
+  run(argv: readonly string[]): Promise<ExitCode>;
+} {
   let code: ExitCode = EXIT.ok;
   const program = new Command('prime-agent')
     .description('Fixes failing tests in isolation, and shows the verified patch.')
@@ -29,16 +31,34 @@ export function createProgram(context: CliContext): { run(argv: readonly string[
     .command('fix')
     .description('Make attempts at failing tests and show the patch that solves them')
     .argument('[path]', 'folder of the repository', '.')
-    .option('--test <id>', 'test id, file or name; may be given several times (default: every failing test)', collect, [])
+    .option(
+      '--test <id>',
+      'test id, file or name; may be given several times (default: every failing test)',
+      collect,
+      [],
+    )
     .option('--command <cmd>', 'own test command: exit code 0 means that it passes')
-    .option('--attempts <n>', 'attempts at each failing test; the first solved one ends them', positive, 4)
+    .option(
+      '--attempts <n>',
+      'attempts at each failing test; the first solved one ends them',
+      positive,
+      4,
+    )
     .option('--parallel <n>', 'attempts at the same time', positive)
-    .option('--policy <policy>', 'edit-search, the URL of an OpenAI-compatible endpoint, or a model folder')
+    .option(
+      '--policy <policy>',
+      'edit-search, the URL of an OpenAI-compatible endpoint, or a model folder',
+    )
     .option('--model <name>', 'model at the endpoint')
     .option('--max-turns <n>', 'turns of one attempt', positive)
     .option('--max-minutes <n>', 'minutes of one attempt', positiveNumber)
     .addOption(sandboxOption())
-    .option('--include <glob>', 'ignored files that the tests need; may be given several times', collect, [])
+    .option(
+      '--include <glob>',
+      'ignored files that the tests need; may be given several times',
+      collect,
+      [],
+    )
     .option('--test-timeout <seconds>', 'for one run of the tests', positive, 300)
     .option('--hint <text>', 'what you already know about the failure')
     .option('--no-parity', 'do not compare with your own environment first')
@@ -52,7 +72,12 @@ export function createProgram(context: CliContext): { run(argv: readonly string[
     .argument('[path]', 'folder of the repository', '.')
     .option('--command <cmd>', 'own test command')
     .addOption(sandboxOption())
-    .option('--include <glob>', 'ignored files that the tests need; may be given several times', collect, [])
+    .option(
+      '--include <glob>',
+      'ignored files that the tests need; may be given several times',
+      collect,
+      [],
+    )
     .option('--test-timeout <seconds>', 'for one run of the tests', positive, 300)
     .option('--failing', 'only those that fail', false)
     .option('--json', 'one JSON document on standard output', false)
@@ -78,7 +103,9 @@ export function createProgram(context: CliContext): { run(argv: readonly string[
   trajectories
     .command('export')
     .argument('[ids...]', 'attempt ids (default: all)')
-    .addOption(new Option('--format <format>', 'jsonl or atif').choices(['jsonl', 'atif']).default('jsonl'))
+    .addOption(
+      new Option('--format <format>', 'jsonl or atif').choices(['jsonl', 'atif']).default('jsonl'),
+    )
     .action(act((ids: string[], options) => exportCommand(ids, options, context)));
 
   return {
@@ -96,13 +123,21 @@ export function createProgram(context: CliContext): { run(argv: readonly string[
 function exitCodeOf(error: unknown, context: CliContext): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (context.signal.aborted) return EXIT.interrupted;
-  const text = error instanceof Error ? (context.env.PRIME_AGENT_DEBUG ? error.stack : error.message) : String(error);
+  const text =
+    error instanceof Error
+      ? context.env.PRIME_AGENT_DEBUG
+        ? error.stack
+        : error.message
+      : String(error);
   context.stderr.write(`prime-agent: ${text}\n`);
   return EXIT.environment;
 }
 
 function sandboxOption(): Option {
-  return new Option('--sandbox <kind>', 'where commands run; none: without isolation, at your own risk')
+  return new Option(
+    '--sandbox <kind>',
+    'where commands run; none: without isolation, at your own risk',
+  )
     .choices(['auto', 'local', 'docker', 'none'])
     .default('auto');
 }
@@ -113,12 +148,14 @@ function collect(value: string, earlier: readonly string[]): string[] {
 
 function positive(value: string): number {
   const number = Number(value);
-  if (!Number.isInteger(number) || number < 1) throw new InvalidArgumentError('must be a whole number above 0.');
+  if (!Number.isInteger(number) || number < 1)
+    throw new InvalidArgumentError('must be a whole number above 0.');
   return number;
 }
 
 function positiveNumber(value: string): number {
   const number = Number(value);
-  if (!Number.isFinite(number) || number <= 0) throw new InvalidArgumentError('must be a number above 0.');
+  if (!Number.isFinite(number) || number <= 0)
+    throw new InvalidArgumentError('must be a number above 0.');
   return number;
 }

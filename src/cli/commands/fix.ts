@@ -4,8 +4,8 @@ import { createPolicy } from '../../core/policies/create-policy.ts';
 import type { Policy } from '../../core/policies/policy.ts';
 import { applyPatchToWorkspace } from '../../core/snapshot/apply.ts';
 import { trajectoriesRoot } from '../../core/trajectories/folder.ts';
-import { createTrajectoryStore } from '../../core/trajectories/store.ts';
 import type { Budgets } from '../../core/trajectories/schema.ts';
+import { createTrajectoryStore } from '../../core/trajectories/store.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { type JobOptions, reportProblem, startJob } from '../job.ts';
@@ -30,7 +30,11 @@ export interface FixCommandOptions extends JobOptions {
 /** Attempts are bound by the test runs, which use a core each. */
 const PARALLEL = Math.max(1, Math.min(4, availableParallelism() - 1));
 
-export async function fixCommand(path: string, options: FixCommandOptions, context: CliContext): Promise<ExitCode> {
+export async function fixCommand(
+  path: string,
+  options: FixCommandOptions,
+  context: CliContext,
+): Promise<ExitCode> {
   const progress = createProgress(context);
   try {
     const created = await createPolicy(
@@ -38,7 +42,11 @@ export async function fixCommand(path: string, options: FixCommandOptions, conte
       { env: context.env, signal: context.signal },
     );
     if (created.kind !== 'policy') {
-      return reportProblem({ kind: 'problem', cause: created.cause, reason: created.reason, remedy: created.remedy }, context, options.json);
+      return reportProblem(
+        { kind: 'problem', cause: created.cause, reason: created.reason, remedy: created.remedy },
+        context,
+        options.json,
+      );
     }
     const job = await startJob(path, options, context, progress.listener);
     if (job.kind === 'problem') return reportProblem(job, context, options.json);
@@ -55,7 +63,8 @@ export async function fixCommand(path: string, options: FixCommandOptions, conte
       parity: options.parity,
       environment: context.env,
       redactor: job.redactor,
-      openSink: (attemptId) => store.create({ workspacePath: job.root, attemptId, redactor: job.redactor }),
+      openSink: (attemptId) =>
+        store.create({ workspacePath: job.root, attemptId, redactor: job.redactor }),
       signal: context.signal,
       listener: progress.listener,
     });
@@ -70,7 +79,9 @@ export async function fixCommand(path: string, options: FixCommandOptions, conte
 function budgetsFrom(options: FixCommandOptions): Partial<Budgets> {
   return {
     ...(options.maxTurns === undefined ? {} : { turns: options.maxTurns }),
-    ...(options.maxMinutes === undefined ? {} : { timeMs: Math.round(options.maxMinutes * 60_000) }),
+    ...(options.maxMinutes === undefined
+      ? {}
+      : { timeMs: Math.round(options.maxMinutes * 60_000) }),
   };
 }
 
@@ -87,13 +98,23 @@ async function finish(
     return EXIT.interrupted;
   }
   if (outcome.kind === 'nothing-to-do') {
-    context.stdout.write(options.json ? `${JSON.stringify({ outcome: 'nothing-to-do', reason: outcome.reason }, null, 2)}\n` : `${outcome.reason}\n`);
+    context.stdout.write(
+      options.json
+        ? `${JSON.stringify({ outcome: 'nothing-to-do', reason: outcome.reason }, null, 2)}\n`
+        : `${outcome.reason}\n`,
+    );
     return EXIT.ok;
   }
 
   const { report } = outcome;
-  const applied = options.apply && report.solved.length > 0 ? await applyPatchToWorkspace(root, report.patch) : undefined;
-  if (options.json) context.stdout.write(`${JSON.stringify(jsonReport(report, policy.description, applied), null, 2)}\n`);
+  const applied =
+    options.apply && report.solved.length > 0
+      ? await applyPatchToWorkspace(root, report.patch)
+      : undefined;
+  if (options.json)
+    context.stdout.write(
+      `${JSON.stringify(jsonReport(report, policy.description, applied), null, 2)}\n`,
+    );
   else context.stdout.write(renderReport(report, createStyle(context.stdout, context.env)));
 
   if (applied && applied.kind !== 'applied') {
@@ -102,7 +123,9 @@ async function finish(
   }
   if (applied) context.stderr.write('Applied to your files.\n');
   else if (report.solved.length > 0 && !options.json) {
-    context.stderr.write('Your files are unchanged. Run the same command with --apply to change them.\n');
+    context.stderr.write(
+      'Your files are unchanged. Run the same command with --apply to change them.\n',
+    );
   }
   return exitCodeOf(report, context);
 }
@@ -110,6 +133,10 @@ async function finish(
 function exitCodeOf(report: FixReport, context: CliContext): ExitCode {
   if (context.signal.aborted) return EXIT.interrupted;
   if (report.unsolved.length === 0) return EXIT.ok;
-  const ends = report.targets.flatMap((target) => target.attempts.map((attempt) => attempt.end.kind));
-  return ends.length > 0 && ends.every((kind) => kind === 'infrastructure') ? EXIT.environment : EXIT.notSolved;
+  const ends = report.targets.flatMap((target) =>
+    target.attempts.map((attempt) => attempt.end.kind),
+  );
+  return ends.length > 0 && ends.every((kind) => kind === 'infrastructure')
+    ? EXIT.environment
+    : EXIT.notSolved;
 }

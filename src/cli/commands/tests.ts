@@ -1,9 +1,9 @@
-import { makeBaseline } from '../../core/grading/baseline.ts';
+import { problem } from '../../core/fix/prepare.ts';
 import type { TestResult } from '../../core/frameworks/framework.ts';
+import { makeBaseline } from '../../core/grading/baseline.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { type JobOptions, reportProblem, startJob } from '../job.ts';
-import { problem } from '../../core/fix/prepare.ts';
 import { createProgress } from '../render/progress.ts';
 import { createStyle, plural, type Style } from '../render/style.ts';
 
@@ -12,7 +12,11 @@ export interface TestsCommandOptions extends JobOptions {
   readonly json: boolean;
 }
 
-export async function testsCommand(path: string, options: TestsCommandOptions, context: CliContext): Promise<ExitCode> {
+export async function testsCommand(
+  path: string,
+  options: TestsCommandOptions,
+  context: CliContext,
+): Promise<ExitCode> {
   const progress = createProgress(context);
   const job = await startJob(path, options, context, progress.listener);
   if (job.kind === 'problem') return reportProblem(job, context, options.json);
@@ -24,11 +28,18 @@ export async function testsCommand(path: string, options: TestsCommandOptions, c
     const outcome = await makeBaseline(setup, { signal: context.signal, runs: 1 });
     if (outcome.kind === 'cancelled') return EXIT.interrupted;
     if (outcome.kind === 'environment') {
-      return reportProblem(problem('environment', outcome.reason, outcome.remedy), context, options.json);
+      return reportProblem(
+        problem('environment', outcome.reason, outcome.remedy),
+        context,
+        options.json,
+      );
     }
     if (outcome.kind === 'no-tests') continue;
     for (const { file, message } of outcome.baseline.collectionErrors) {
-      progress.listener({ kind: 'warning', text: `${file} could not be loaded: ${message.split('\n', 1)[0]}` });
+      progress.listener({
+        kind: 'warning',
+        text: `${file} could not be loaded: ${message.split('\n', 1)[0]}`,
+      });
     }
     const tests = outcome.baseline.results.filter((test) => !options.failing || isFailing(test));
     projects.push({ framework: setup.framework.id, tests });
@@ -41,7 +52,11 @@ export async function testsCommand(path: string, options: TestsCommandOptions, c
   }
   if (projects.length === 0) {
     return reportProblem(
-      problem('no-tests', 'The test run found no tests.', 'Name the folder that holds them, or pass the command: --command "…".'),
+      problem(
+        'no-tests',
+        'The test run found no tests.',
+        'Name the folder that holds them, or pass the command: --command "…".',
+      ),
       context,
       false,
     );

@@ -1,12 +1,19 @@
 import { toAtif, toJsonLines } from '../../core/trajectories/export.ts';
 import { trajectoriesRoot } from '../../core/trajectories/folder.ts';
-import { createTrajectoryStore, type StoredAttempt, type TrajectoryStore } from '../../core/trajectories/store.ts';
+import {
+  createTrajectoryStore,
+  type StoredAttempt,
+  type TrajectoryStore,
+} from '../../core/trajectories/store.ts';
 import { toMarkdown } from '../../core/trajectories/transcript.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { createStyle } from '../render/style.ts';
 
-export async function listCommand(options: { limit: number; json: boolean }, context: CliContext): Promise<ExitCode> {
+export async function listCommand(
+  options: { limit: number; json: boolean },
+  context: CliContext,
+): Promise<ExitCode> {
   const attempts = (await openStore(context).list()).slice(0, options.limit);
   if (options.json) {
     context.stdout.write(`${JSON.stringify(attempts, null, 2)}\n`);
@@ -20,7 +27,9 @@ export async function listCommand(options: { limit: number; json: boolean }, con
   for (const attempt of attempts) {
     const outcome = attempt.outcome === 'solved' ? style.green(attempt.outcome) : attempt.outcome;
     const what = [attempt.workspaceName, attempt.targets.join(', ')].join('  ');
-    context.stdout.write(`${attempt.attemptId}  ${outcome}  ${attempt.policy}  ${attempt.turns} turns  ${what}\n`);
+    context.stdout.write(
+      `${attempt.attemptId}  ${outcome}  ${attempt.policy}  ${attempt.turns} turns  ${what}\n`,
+    );
   }
   return EXIT.ok;
 }
@@ -51,7 +60,11 @@ export async function exportCommand(
       continue;
     }
     const trajectory = await store.read(attempt);
-    context.stdout.write(options.format === 'atif' ? `${JSON.stringify(toAtif(trajectory))}\n` : toJsonLines(trajectory));
+    context.stdout.write(
+      options.format === 'atif'
+        ? `${JSON.stringify(toAtif(trajectory))}\n`
+        : toJsonLines(trajectory),
+    );
   }
   return EXIT.ok;
 }
@@ -60,7 +73,11 @@ function openStore(context: CliContext): TrajectoryStore {
   return createTrajectoryStore(trajectoriesRoot(context.env));
 }
 
-async function findOne(store: TrajectoryStore, id: string, context: CliContext): Promise<StoredAttempt | undefined> {
+async function findOne(
+  store: TrajectoryStore,
+  id: string,
+  context: CliContext,
+): Promise<StoredAttempt | undefined> {
   const found = await store.find(id);
   if (found.kind === 'found') return found.attempt;
   const why =

@@ -31,37 +31,45 @@ export function createProgress(context: CliContext): ProgressView {
     draw();
   };
 
+  const attemptEnd = (event: Extract<FixEvent, { kind: 'attempt-end' }>): void => {
+    live.delete(event.attemptId);
+    const mark = event.row.outcome === 'solved' ? style.green('✓') : style.red('✗');
+    const used = `${plural(event.turns, 'turn')}, ${seconds(event.durationMs)}`;
+    const outcome = event.row.outcome.replaceAll('_', ' ');
+    line(`  ${mark} attempt ${event.number}: ${outcome} (${used}): ${event.row.reason}`);
+  };
+
   const listener = (event: FixEvent): void => {
     switch (event.kind) {
       case 'progress':
-        return line(style.dim(`${event.text} …`));
+        line(style.dim(`${event.text} …`));
+        break;
       case 'warning':
         line(`${style.yellow('!')} ${event.text}`);
         if (event.remedy) line(`  ${event.remedy}`);
-        return;
+        break;
       case 'failing':
-        return line(`${plural(event.tests.length, 'failing test')} to work on.`);
+        line(`${plural(event.tests.length, 'failing test')} to work on.`);
+        break;
       case 'target':
-        return line(`\n${style.bold(`[${event.index + 1}/${event.of}]`)} ${event.target}`);
+        line(`\n${style.bold(`[${event.index + 1}/${event.of}]`)} ${event.target}`);
+        break;
       case 'attempt':
-        if (event.event.kind === 'turn' || event.event.kind === 'call') {
-          live.set(event.attemptId, `attempt ${event.number}, ${activity(event.event)}`);
-          draw();
-        }
-        return;
+        if (event.event.kind !== 'turn' && event.event.kind !== 'call') break;
+        live.set(event.attemptId, `attempt ${event.number}, ${activity(event.event)}`);
+        draw();
+        break;
       case 'grading':
         live.set(event.attemptId, `attempt ${event.number}, grading its patch`);
-        return draw();
-      case 'attempt-end': {
-        live.delete(event.attemptId);
-        const solved = event.row.outcome === 'solved';
-        const mark = solved ? style.green('✓') : style.red('✗');
-        const used = `${plural(event.turns, 'turn')}, ${seconds(event.durationMs)}`;
-        return line(`  ${mark} attempt ${event.number}: ${event.row.outcome.replaceAll('_', ' ')} (${used}): ${event.row.reason}`);
-      }
+        draw();
+        break;
+      case 'attempt-end':
+        attemptEnd(event);
+        break;
       case 'verifying':
         live.clear();
-        return event.targets.length > 0 ? line(style.dim('\nVerifying all patches together …')) : undefined;
+        if (event.targets.length > 1) line(style.dim('\nVerifying all patches together …'));
+        break;
     }
   };
   return { listener, stop: clear };
@@ -70,6 +78,8 @@ export function createProgress(context: CliContext): ProgressView {
 function activity(event: Extract<FixEvent, { kind: 'attempt' }>['event']): string {
   if (event.kind !== 'call') return `turn ${event.index + 1}`;
   const { name, arguments: args } = event.call;
-  const what = [args.command, args.path, args.search_term].filter((part) => typeof part === 'string').join(' ');
+  const what = [args.command, args.path, args.search_term]
+    .filter((part) => typeof part === 'string')
+    .join(' ');
   return `turn ${event.index + 1}: ${name} ${what}`.slice(0, 70);
 }

@@ -5,7 +5,9 @@ import { plural, type Style, seconds } from './style.ts';
 /** The closing words of `fix`: per test what was tried, then the patch. */
 export function renderReport(report: FixReport, style: Style): string {
   const solved = new Set(report.solved);
-  const rows = report.targets.map((target) => renderTarget(target, report, solved.has(target.target.id), style));
+  const rows = report.targets.map((target) =>
+    renderTarget(target, report, solved.has(target.target.id), style),
+  );
   const parts = [rows.join('\n')];
   if (report.flaky.length > 0) {
     parts.push(`${style.yellow('!')} Flaky, so not worked on: ${report.flaky.join(', ')}`);
@@ -16,15 +18,24 @@ export function renderReport(report: FixReport, style: Style): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-function renderTarget(entry: TargetReport, report: FixReport, solved: boolean, style: Style): string {
+function renderTarget(
+  entry: TargetReport,
+  report: FixReport,
+  solved: boolean,
+  style: Style,
+): string {
   const { target, attempts, best, solvedBy } = entry;
   const mark = solved ? style.green('✓') : style.red('✗');
   const turns = attempts.reduce((sum, attempt) => sum + attempt.totals.turns, 0);
   const time = attempts.reduce((sum, attempt) => sum + attempt.durationMs, 0);
-  const used = attempts.length > 0 ? ` (${plural(attempts.length, 'attempt')}, ${plural(turns, 'turn')}, ${seconds(time)})` : '';
+  const used =
+    attempts.length > 0
+      ? ` (${plural(attempts.length, 'attempt')}, ${plural(turns, 'turn')}, ${seconds(time)})`
+      : '';
   const lines = [`${mark} ${target.id}${used}`];
   if (solvedBy) lines.push(`  fixed by the patch for ${solvedBy}`);
-  else if (solved && best?.summary) lines.push(...best.summary.split('\n').map((line) => `  ${line}`));
+  else if (solved && best?.summary)
+    lines.push(...best.summary.split('\n').map((line) => `  ${line}`));
   const reason = report.unsolved.find((item) => item.id === target.id)?.reason;
   if (reason) lines.push(`  ${reason}`);
   return lines.join('\n');
@@ -44,7 +55,11 @@ export function colourPatch(patch: string, style: Style): string {
 }
 
 /** The same for scripts. Field names are part of the interface (README.md, JSON output). */
-export function jsonReport(report: FixReport, policy: PolicyDescription, applied: { readonly kind: string } | undefined) {
+export function jsonReport(
+  report: FixReport,
+  policy: PolicyDescription,
+  applied: { readonly kind: string } | undefined,
+) {
   return {
     outcome: report.unsolved.length === 0 ? 'solved' : 'not-solved',
     policy: policy.label,

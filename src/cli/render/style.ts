@@ -3,7 +3,8 @@ import type { CliContext } from '../context.ts';
 
 /** Colours only on a terminal, and never with NO_COLOR; the words alone must carry the meaning. */
 export function createStyle(stream: CliContext['stdout'], env: CliContext['env']) {
-  const wanted = (stream.isTTY === true || Boolean(env.FORCE_COLOR)) && !env.NO_COLOR && env.TERM !== 'dumb';
+  const wanted =
+    (stream.isTTY === true || Boolean(env.FORCE_COLOR)) && !env.NO_COLOR && env.TERM !== 'dumb';
   return pc.createColors(wanted);
 }
 

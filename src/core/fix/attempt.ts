@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { AttemptListener } from '../agent/events.ts';
-import { runLoop, type LoopResult } from '../agent/loop.ts';
+import { type LoopResult, runLoop } from '../agent/loop.ts';
 import type { Message } from '../agent/messages.ts';
 import { type AttemptEnd, type OutcomeRow, outcomeOf } from '../agent/outcomes.ts';
 import { firstMessage, SYSTEM_PROMPT } from '../agent/prompt.ts';
@@ -12,7 +12,12 @@ import { SandboxFailure, type SandboxSession } from '../sandbox/sandbox.ts';
 import { extractPatch } from '../snapshot/patch.ts';
 import { renderFailures } from '../tools/run-tests/render.ts';
 import type { Tool } from '../tools/tool.ts';
-import { TRAJECTORY_VERSION, type Budgets, type HeaderLine, type TrajectorySink } from '../trajectories/schema.ts';
+import {
+  type Budgets,
+  type HeaderLine,
+  TRAJECTORY_VERSION,
+  type TrajectorySink,
+} from '../trajectories/schema.ts';
 import { currentScaffoldHash } from './scaffold.ts';
 import { attemptTools } from './tools.ts';
 import { AGENT_VERSION } from './version.ts';
@@ -71,7 +76,13 @@ export async function runAttempt(setup: AttemptSetup, deps: AttemptDeps): Promis
   if (end.kind === 'submitted') {
     deps.onGrading?.();
     const { grade: gradeSetup, baseline, targets } = setup;
-    const graded = await gradePatch({ setup: gradeSetup, baseline, targets, patch: acted.patch, signal: deps.signal });
+    const graded = await gradePatch({
+      setup: gradeSetup,
+      baseline,
+      targets,
+      patch: acted.patch,
+      signal: deps.signal,
+    });
     if (graded.kind === 'graded') grade = graded.report;
     else if (deps.signal.aborted) end = { kind: 'cancelled' };
     else end = { kind: 'infrastructure', reason: graded.reason, remedy: graded.remedy };
@@ -95,7 +106,16 @@ export async function runAttempt(setup: AttemptSetup, deps: AttemptDeps): Promis
     localOnly,
     totals: { ...totals, durationMs },
   });
-  return { attemptId: setup.attemptId, row, end, patch: acted.patch, summary, grade, totals, durationMs };
+  return {
+    attemptId: setup.attemptId,
+    row,
+    end,
+    patch: acted.patch,
+    summary,
+    grade,
+    totals,
+    durationMs,
+  };
 }
 
 interface Acted {
@@ -104,7 +124,11 @@ interface Acted {
   readonly patch: string;
 }
 
-async function act(setup: AttemptSetup, deps: AttemptDeps, messages: readonly Message[]): Promise<Acted> {
+async function act(
+  setup: AttemptSetup,
+  deps: AttemptDeps,
+  messages: readonly Message[],
+): Promise<Acted> {
   const { policy, budgets, rules, seed, redactor, grade } = setup;
   const { sink, signal, listener } = deps;
   let session: SandboxSession | undefined;
@@ -112,8 +136,20 @@ async function act(setup: AttemptSetup, deps: AttemptDeps, messages: readonly Me
   try {
     session = await grade.provider.open(grade.spec, signal);
     const tools: readonly Tool[] = attemptTools(session, grade, setup.targets);
-    loop = await runLoop({ policy, tools, messages, budgets, rules, seed, redactor, sink, signal, listener });
-    const patch = loop.end.kind === 'cancelled' ? undefined : await extractPatch(session, grade.spec.base);
+    loop = await runLoop({
+      policy,
+      tools,
+      messages,
+      budgets,
+      rules,
+      seed,
+      redactor,
+      sink,
+      signal,
+      listener,
+    });
+    const patch =
+      loop.end.kind === 'cancelled' ? undefined : await extractPatch(session, grade.spec.base);
     if (!patch) return { loop, end: loop.end, patch: '' };
     if (patch.kind === 'patch') return { loop, end: loop.end, patch: patch.patch };
     return { loop, end: { kind: 'infrastructure', reason: patch.reason }, patch: '' };

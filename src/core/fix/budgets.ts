@@ -14,5 +14,9 @@ const MODEL_BUDGETS: Budgets = {
 export function defaultBudgets(policy: PolicyDescription): Budgets {
   if (policy.kind === 'edit-search') return EDIT_SEARCH_BUDGETS;
   const contextTokens = policy.contextTokens ?? MODEL_BUDGETS.contextTokens;
-  return { ...MODEL_BUDGETS, contextTokens, replyTokens: Math.min(MODEL_BUDGETS.replyTokens, Math.floor(contextTokens / 4)) };
+  return {
+    ...MODEL_BUDGETS,
+    contextTokens,
+    replyTokens: Math.min(MODEL_BUDGETS.replyTokens, Math.floor(contextTokens / 4)),
+  };
 }

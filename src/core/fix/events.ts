@@ -8,7 +8,12 @@ export type FixEvent =
   | { readonly kind: 'progress'; readonly text: string }
   | { readonly kind: 'warning'; readonly text: string; readonly remedy?: string }
   | { readonly kind: 'failing'; readonly tests: readonly TestResult[] }
-  | { readonly kind: 'target'; readonly target: string; readonly index: number; readonly of: number }
+  | {
+      readonly kind: 'target';
+      readonly target: string;
+      readonly index: number;
+      readonly of: number;
+    }
   | {
       readonly kind: 'attempt';
       readonly target: string;
@@ -17,7 +22,12 @@ export type FixEvent =
       readonly number: number;
       readonly event: AttemptEvent;
     }
-  | { readonly kind: 'grading'; readonly target: string; readonly attemptId: string; readonly number: number }
+  | {
+      readonly kind: 'grading';
+      readonly target: string;
+      readonly attemptId: string;
+      readonly number: number;
+    }
   | {
       readonly kind: 'attempt-end';
       readonly target: string;

@@ -11,8 +11,8 @@ import type { FixListener } from './events.ts';
 import { newId, taskIdOf } from './ids.ts';
 import { checkParity } from './parity.ts';
 import { type PreparedProject, type PrepareProblem, problem } from './prepare.ts';
-import { type OpenSink, runSeries } from './series.ts';
 import { selectTargets } from './select.ts';
+import { type OpenSink, runSeries } from './series.ts';
 import { type SolvedPatch, targetPasses, verifyTogether } from './stack.ts';
 
 export interface FixOptions {
@@ -98,10 +98,16 @@ export async function fixFailingTests(options: FixOptions): Promise<FixOutcome> 
   const solved = new Set(together.solved);
   const unsolved = targets
     .filter(({ target }) => !solved.has(target.id))
-    .map((report) => ({ id: report.target.id, reason: together.problems.get(report.target.id) ?? whyNot(report) }));
+    .map((report) => ({
+      id: report.target.id,
+      reason: together.problems.get(report.target.id) ?? whyNot(report),
+    }));
   const cancelled = options.signal.aborted;
   const { patch, verification } = together;
-  return { kind: 'done', report: { targets, patch, verification, solved: [...solved], unsolved, flaky, cancelled } };
+  return {
+    kind: 'done',
+    report: { targets, patch, verification, solved: [...solved], unsolved, flaky, cancelled },
+  };
 }
 
 async function fixProject(
@@ -113,22 +119,37 @@ async function fixProject(
   const outcome = await makeBaseline(project.setup, { signal });
   if (outcome.kind === 'cancelled') return outcome;
   if (outcome.kind === 'environment') return problem('environment', outcome.reason, outcome.remedy);
-  const nothing = { kind: 'project', tests: 0, passing: 0, targets: [], patches: [], flaky: [] } as const;
+  const nothing = {
+    kind: 'project',
+    tests: 0,
+    passing: 0,
+    targets: [],
+    patches: [],
+    flaky: [],
+  } as const;
   if (outcome.kind === 'no-tests') return nothing;
 
   const { baseline } = outcome;
   for (const { file, message } of baseline.collectionErrors) {
-    listener?.({ kind: 'warning', text: `${file} could not be loaded: ${message.split('\n', 1)[0]}` });
+    listener?.({
+      kind: 'warning',
+      text: `${file} could not be loaded: ${message.split('\n', 1)[0]}`,
+    });
   }
-  const counts = { tests: baseline.results.length, passing: baseline.passing.length, flaky: baseline.flaky };
+  const counts = {
+    tests: baseline.results.length,
+    passing: baseline.passing.length,
+    flaky: baseline.flaky,
+  };
   const chosen = selectTargets(baseline, options.tests);
-  if (chosen.kind === 'unknown') return { ...nothing, ...counts, unknown: problem('usage', chosen.reason, chosen.remedy) };
+  if (chosen.kind === 'unknown')
+    return { ...nothing, ...counts, unknown: problem('usage', chosen.reason, chosen.remedy) };
   if (chosen.targets.length === 0) return { ...nothing, ...counts };
   listener?.({ kind: 'failing', tests: chosen.targets });
 
   const parity = options.parity
     ? await checkParity(project, chosen.targets, options.environment, signal)
-    : ({ kind: "parity", warnings: [] } as const);
+    : ({ kind: 'parity', warnings: [] } as const);
   if (parity.kind === 'problem') return parity;
   for (const warning of parity.warnings) listener?.({ kind: 'warning', ...warning });
 
@@ -146,10 +167,18 @@ async function fixProject(
       targets.push({ target, framework, attempts: [], solvedBy: last.targets[0] });
       continue;
     }
-    const series = await runSeries(attemptBase(options, project, baseline, target, guidance), options);
+    const series = await runSeries(
+      attemptBase(options, project, baseline, target, guidance),
+      options,
+    );
     targets.push({ target, framework, ...series });
     if (series.best?.row.outcome === 'solved') {
-      patches.push({ setup: project.setup, baseline, patch: series.best.patch, targets: [target.id] });
+      patches.push({
+        setup: project.setup,
+        baseline,
+        patch: series.best.patch,
+        targets: [target.id],
+      });
     }
   }
   return { kind: 'project', ...counts, targets, patches };
@@ -179,20 +208,29 @@ function attemptBase(
   };
 }
 
-function nothingToFix(results: readonly ProjectResult[], flaky: readonly string[], named: boolean): FixOutcome {
+function nothingToFix(
+  results: readonly ProjectResult[],
+  flaky: readonly string[],
+  named: boolean,
+): FixOutcome {
   const unknown = results.find((result) => result.unknown)?.unknown;
   if (unknown && named) return unknown;
   const tests = results.reduce((sum, result) => sum + result.tests, 0);
   const passing = results.reduce((sum, result) => sum + result.passing, 0);
   if (tests === 0) {
-    return problem('no-tests', 'The test run found no tests.', 'Name the folder that holds them, or pass the command: --command "…".');
+    return problem(
+      'no-tests',
+      'The test run found no tests.',
+      'Name the folder that holds them, or pass the command: --command "…".',
+    );
   }
   const also = flaky.length > 0 ? ` Flaky, so not worked on: ${flaky.join(', ')}.` : '';
   return { kind: 'nothing-to-do', reason: `No test fails: ${passing} of ${tests} pass.${also}` };
 }
 
 function whyNot({ attempts, best }: TargetReport): string {
-  if (best?.row.outcome === 'solved_with_test_changes') return 'solved only with changes to tests or configuration';
+  if (best?.row.outcome === 'solved_with_test_changes')
+    return 'solved only with changes to tests or configuration';
   const last = attempts.at(-1);
   return last ? last.row.reason : 'no attempt was made';
 }

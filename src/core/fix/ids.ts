@@ -8,8 +8,18 @@ export function newId(now: Date = new Date()): string {
 }
 
 /** sha256 over snapshot, framework and targets: the same task has the same id on every machine. */
-export function taskIdOf(setup: Pick<GradeSetup, 'spec' | 'framework' | 'projectPath'>, targets: readonly string[]): string {
+export function taskIdOf(
+  setup: Pick<GradeSetup, 'spec' | 'framework' | 'projectPath'>,
+  targets: readonly string[],
+): string {
   return createHash('sha256')
-    .update(JSON.stringify([setup.spec.base.id, setup.framework.id, setup.projectPath, [...targets].sort()]))
+    .update(
+      JSON.stringify([
+        setup.spec.base.id,
+        setup.framework.id,
+        setup.projectPath,
+        [...targets].sort(),
+      ]),
+    )
     .digest('hex');
 }

@@ -37,13 +37,24 @@ export async function checkParity(
   if (own.kind === 'cancelled') return { kind: 'parity', warnings: [] };
   if (own.kind !== 'ran') {
     const what = own.kind === 'timeout' ? 'did not end in time' : `did not start: ${own.reason}`;
-    return { kind: 'parity', warnings: [{ text: `In your own environment the test run ${what}.`, remedy: 'Working with the result of the sandbox.' }] };
+    return {
+      kind: 'parity',
+      warnings: [
+        {
+          text: `In your own environment the test run ${what}.`,
+          remedy: 'Working with the result of the sandbox.',
+        },
+      ],
+    };
   }
   return compare(targets, own.results);
 }
 
 /** Pure part: what is different, and what to do about it. */
-export function compare(inSandbox: readonly TestResult[], own: readonly TestResult[]): ParityOutcome {
+export function compare(
+  inSandbox: readonly TestResult[],
+  own: readonly TestResult[],
+): ParityOutcome {
   const warnings: ParityWarning[] = [];
   const passing: TestResult[] = [];
   for (const target of inSandbox) {
@@ -75,7 +86,10 @@ export function compare(inSandbox: readonly TestResult[], own: readonly TestResu
 /** The first line of a failure, without what changes from run to run. */
 function cause(test: TestResult): string {
   const line = test.failure?.message.split('\n', 1)[0] ?? test.status;
-  return line.replace(/0x[0-9a-f]+/gi, '0x…').replace(/\d+(\.\d+)? ?m?s\b/g, '… ms').slice(0, 160);
+  return line
+    .replace(/0x[0-9a-f]+/gi, '0x…')
+    .replace(/\d+(\.\d+)? ?m?s\b/g, '… ms')
+    .slice(0, 160);
 }
 
 function remedyFor(test: TestResult): string {
@@ -83,10 +97,16 @@ function remedyFor(test: TestResult): string {
   if (/ENOENT|FileNotFoundError|No such file/i.test(text)) {
     return 'A file is missing that git ignores. Name it: --include "path/to/file" (globs work).';
   }
-  if (/ModuleNotFoundError|ERR_MODULE_NOT_FOUND|Cannot find (module|package)|ImportError/.test(text)) {
+  if (
+    /ModuleNotFoundError|ERR_MODULE_NOT_FOUND|Cannot find (module|package)|ImportError/.test(text)
+  ) {
     return 'A package is missing. Check the interpreter with: prime-agent doctor, and install the project’s dependencies.';
   }
-  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|Name or service not known|Network is unreachable|getaddrinfo/i.test(text)) {
+  if (
+    /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|Name or service not known|Network is unreachable|getaddrinfo/i.test(
+      text,
+    )
+  ) {
     return 'The test needs the network or a service, which the sandbox does not have. Leave it out with --test, or run without isolation: --sandbox none.';
   }
   return 'Compare the two environments with: prime-agent doctor. Variables of your shell do not exist in the sandbox.';

@@ -1,5 +1,5 @@
-import { basename, resolve } from 'node:path';
 import { stat } from 'node:fs/promises';
+import { basename, resolve } from 'node:path';
 import { allFrameworks } from '../frameworks/all.ts';
 import { createCommandFramework } from '../frameworks/command/command.ts';
 import { detectFrameworks } from '../frameworks/detect.ts';
@@ -48,9 +48,16 @@ export type PrepareOutcome =
 
 export async function prepareWorkspace(options: PrepareOptions): Promise<PrepareOutcome> {
   const root = resolve(options.path);
-  const isFolder = await stat(root).then((info) => info.isDirectory(), () => false);
+  const isFolder = await stat(root).then(
+    (info) => info.isDirectory(),
+    () => false,
+  );
   if (!isFolder) {
-    return problem('usage', `${options.path} is not a folder.`, 'Name the folder of the repository whose tests fail.');
+    return problem(
+      'usage',
+      `${options.path} is not a folder.`,
+      'Name the folder of the repository whose tests fail.',
+    );
   }
   const workspace = openWorkspaceFiles(root);
   const found = await findFrameworks(workspace, options.command);
@@ -76,7 +83,8 @@ export async function prepareWorkspace(options: PrepareOptions): Promise<Prepare
   const projects: PreparedProject[] = [];
   for (const { framework, projectPath, reason } of found) {
     const toolchain = await framework.toolchain(workspace);
-    if (toolchain.kind === 'missing') return problem('environment', toolchain.reason, toolchain.remedy);
+    if (toolchain.kind === 'missing')
+      return problem('environment', toolchain.reason, toolchain.remedy);
     projects.push({
       root,
       workspaceName: basename(root),
@@ -111,12 +119,18 @@ async function findFrameworks(
   command: string | undefined,
 ): Promise<readonly FoundFramework[]> {
   if (command !== undefined) {
-    return [{ framework: createCommandFramework(command), projectPath: '', reason: 'given by --command' }];
+    return [
+      { framework: createCommandFramework(command), projectPath: '', reason: 'given by --command' },
+    ];
   }
   const detected = await detectFrameworks(workspace);
   return detected.map(({ framework, detection }) => ({ framework, ...detection }));
 }
 
-export function problem(cause: PrepareProblem['cause'], reason: string, remedy: string): PrepareProblem {
+export function problem(
+  cause: PrepareProblem['cause'],
+  reason: string,
+  remedy: string,
+): PrepareProblem {
   return { kind: 'problem', cause, reason, remedy };
 }

@@ -29,5 +29,11 @@ export function selectTargets(baseline: Baseline, wanted: readonly string[]): Se
 }
 
 function matches(test: TestResult, name: string): boolean {
-  return test.id === name || test.file === name || test.name === name || test.id.endsWith(`::${name}`) || test.id.endsWith(` > ${name}`);
+  return (
+    test.id === name ||
+    test.file === name ||
+    test.name === name ||
+    test.id.endsWith(`::${name}`) ||
+    test.id.endsWith(` > ${name}`)
+  );
 }

@@ -1,6 +1,6 @@
+import { runTests } from '../frameworks/run.ts';
 import { gradePatch } from '../grading/grade.ts';
 import type { Baseline, GradeReport, GradeSetup } from '../grading/types.ts';
-import { runTests } from '../frameworks/run.ts';
 import { applyPatch, extractPatch } from '../snapshot/patch.ts';
 
 /** The verified patch of one series, with every target that it is known to solve. */
@@ -32,8 +32,16 @@ export async function targetPasses(
       if ((await applyPatch(session, patch)).kind !== 'applied') return false;
     }
     const { framework, program, projectPath, timeoutMs } = setup;
-    const run = await runTests(session, framework, { program, projectPath, tests: [target] }, { timeoutMs, signal });
-    return run.kind === 'ran' && run.results.some((test) => test.id === target && test.status === 'passed');
+    const run = await runTests(
+      session,
+      framework,
+      { program, projectPath, tests: [target] },
+      { timeoutMs, signal },
+    );
+    return (
+      run.kind === 'ran' &&
+      run.results.some((test) => test.id === target && test.status === 'passed')
+    );
   } finally {
     await session.close();
   }
@@ -43,7 +51,10 @@ export async function targetPasses(
  * Puts the patches on top of each other and grades the result per project. Patches that do not fit
  * onto the earlier ones are left out and named.
  */
-export async function verifyTogether(patches: readonly SolvedPatch[], signal: AbortSignal): Promise<TogetherReport> {
+export async function verifyTogether(
+  patches: readonly SolvedPatch[],
+  signal: AbortSignal,
+): Promise<TogetherReport> {
   const problems = new Map<string, string>();
   const [first] = patches;
   if (!first) return { patch: '', verification: [], solved: [], problems };
@@ -57,7 +68,9 @@ export async function verifyTogether(patches: readonly SolvedPatch[], signal: Ab
       for (const entry of patches) {
         const applied = await applyPatch(session, entry.patch);
         if (applied.kind === 'applied') kept.push(entry);
-        else for (const id of entry.targets) problems.set(id, 'its patch does not fit onto the patches before it');
+        else
+          for (const id of entry.targets)
+            problems.set(id, 'its patch does not fit onto the patches before it');
       }
       const extracted = await extractPatch(session, first.setup.spec.base);
       if (extracted.kind !== 'patch') throw new Error(extracted.reason);
@@ -75,12 +88,15 @@ export async function verifyTogether(patches: readonly SolvedPatch[], signal: Ab
     const { baseline } = entries[0] ?? first;
     const graded = await gradePatch({ setup, baseline, targets, patch: combined, signal });
     if (graded.kind !== 'graded') {
-      for (const id of targets) problems.set(id, `the patches together could not be graded: ${graded.reason}`);
+      for (const id of targets)
+        problems.set(id, `the patches together could not be graded: ${graded.reason}`);
       continue;
     }
     verification.push(graded.report);
     if (graded.report.verdict === 'passed') solved.push(...targets);
-    else for (const id of targets) problems.set(id, `together with the other patches: ${graded.report.strict.explanation}`);
+    else
+      for (const id of targets)
+        problems.set(id, `together with the other patches: ${graded.report.strict.explanation}`);
   }
   return { patch: combined, verification, solved, problems };
 }

@@ -34,10 +34,19 @@ export async function openWorkspaceRunner(
       const kept = new HeadAndTail(options.maxOutputBytes);
       const replacer = mapping.fromHost();
       const [program = '', ...args] = request.argv.map(mapping.toHost);
-      const given = Object.entries(request.env ?? {}).map(([name, value]) => [name, mapping.toHost(value)]);
+      const given = Object.entries(request.env ?? {}).map(([name, value]) => [
+        name,
+        mapping.toHost(value),
+      ]);
       const child = spawn(program, args, {
         cwd: mapping.toHost(request.cwd ?? '/workspace'),
-        env: { ...environment, ...toolchain.env, PATH: path, ...QUIET, ...Object.fromEntries(given) },
+        env: {
+          ...environment,
+          ...toolchain.env,
+          PATH: path,
+          ...QUIET,
+          ...Object.fromEntries(given),
+        },
         // A group of its own, so that a timeout ends what the tests started as well.
         detached: true,
         stdio: ['pipe', 'pipe', request.capture === 'stdout' ? 'ignore' : 'pipe'],
@@ -66,9 +75,13 @@ export async function openWorkspaceRunner(
       });
       child.on('close', (code) => {
         settle();
-        kept.push(replacer.flush());
+        kept.push(replacer.end());
         const durationMs = performance.now() - began;
-        resolve({ end: end ?? { kind: 'exited', code: code ?? 137 }, output: kept.result(), durationMs });
+        resolve({
+          end: end ?? { kind: 'exited', code: code ?? 137 },
+          output: kept.result(),
+          durationMs,
+        });
       });
     });
 

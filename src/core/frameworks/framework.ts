@@ -39,7 +39,7 @@ export interface PlantedCanaries {
   readonly mustFail: readonly string[];
 }
 
-export type FrameworkId = 'node:test' | 'pytest';
+export type FrameworkId = 'node:test' | 'pytest' | 'command';
 
 /** Host-side reading of the workspace, relative paths with forward slashes. */
 export interface WorkspaceFiles {

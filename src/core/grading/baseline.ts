@@ -15,7 +15,10 @@ export interface BaselineOptions {
  * The state before any change. The last of several runs also carries the planted tests, to see
  * where they can be used; they come after the file's own tests and leave those alone.
  */
-export async function makeBaseline(setup: GradeSetup, options: BaselineOptions = {}): Promise<BaselineOutcome> {
+export async function makeBaseline(
+  setup: GradeSetup,
+  options: BaselineOptions = {},
+): Promise<BaselineOutcome> {
   const { signal, runs = 2 } = options;
   const began = performance.now();
   try {
@@ -32,7 +35,10 @@ export async function makeBaseline(setup: GradeSetup, options: BaselineOptions =
     }
     const { collectionErrors } = usable;
     const durationMs = performance.now() - began;
-    return { kind: 'baseline', baseline: { ...compareRuns(all), collectionErrors, canaryFiles, durationMs } };
+    return {
+      kind: 'baseline',
+      baseline: { ...compareRuns(all), collectionErrors, canaryFiles, durationMs },
+    };
   } catch (error) {
     if (signal?.aborted) return { kind: 'cancelled' };
     if (!(error instanceof SandboxFailure)) throw error;
@@ -62,14 +68,22 @@ async function repeat(
     const usable = usableRun(await runIn(session, setup, [], signal));
     if (usable.kind !== 'usable' || !planted) return { ...usable, canaryFiles: [] };
     const ids = new Set([...planted.mustPass, ...planted.mustFail]);
-    const canaryFiles = planted.files.filter((file) => misbehaving(ofFile(planted, file), usable.results).length === 0);
+    const canaryFiles = planted.files.filter(
+      (file) => misbehaving(ofFile(planted, file), usable.results).length === 0,
+    );
     return { ...usable, results: usable.results.filter((test) => !ids.has(test.id)), canaryFiles };
   });
 }
 
-function ofFile<P extends { readonly mustPass: readonly string[]; readonly mustFail: readonly string[] }>(planted: P, file: string): P {
+function ofFile<
+  P extends { readonly mustPass: readonly string[]; readonly mustFail: readonly string[] },
+>(planted: P, file: string): P {
   const here = (id: string): boolean => id.startsWith(`${file}::`);
-  return { ...planted, mustPass: planted.mustPass.filter(here), mustFail: planted.mustFail.filter(here) };
+  return {
+    ...planted,
+    mustPass: planted.mustPass.filter(here),
+    mustFail: planted.mustFail.filter(here),
+  };
 }
 
 function usableRun(run: TestRun): UsableRun | NotUsable {
@@ -82,20 +96,33 @@ function usableRun(run: TestRun): UsableRun | NotUsable {
       return { kind: 'not-usable', outcome: { kind: 'cancelled' } };
     case 'timeout': {
       const seconds = Math.round(run.durationMs / 1000);
-      return environment(`The tests did not end within ${seconds} s.`, 'Give them more time with --test-timeout SECONDS.', run.log);
+      return environment(
+        `The tests did not end within ${seconds} s.`,
+        'Give them more time with --test-timeout SECONDS.',
+        run.log,
+      );
     }
     case 'crashed':
-      return environment(`The test run broke: ${run.reason}`, `The last it printed:\n${run.log.trim().slice(-1500)}`, run.log);
+      return environment(
+        `The test run broke: ${run.reason}`,
+        `The last it printed:\n${run.log.trim().slice(-1500)}`,
+        run.log,
+      );
     case 'ran':
       if (run.results.length === 0 && run.collectionErrors.length === 0) {
-        return { kind: 'not-usable', outcome: { kind: 'no-tests', reason: 'the run found no tests' } };
+        return {
+          kind: 'not-usable',
+          outcome: { kind: 'no-tests', reason: 'the run found no tests' },
+        };
       }
       return { kind: 'usable', results: run.results, collectionErrors: run.collectionErrors };
   }
 }
 
 /** Pure part: what all runs agree on. */
-export function compareRuns(runs: readonly (readonly TestResult[])[]): Pick<Baseline, 'results' | 'failing' | 'passing' | 'flaky'> {
+export function compareRuns(
+  runs: readonly (readonly TestResult[])[],
+): Pick<Baseline, 'results' | 'failing' | 'passing' | 'flaky'> {
   const [first = [], ...others] = runs;
   const statuses = others.map(statusById);
   const failing: TestResult[] = [];

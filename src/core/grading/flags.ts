@@ -16,7 +16,8 @@ const RULES: readonly Rule[] = [
     rule: 'runner-internals',
     explanation: 'reaches into the test runner',
     languages: 'python',
-    pattern: /\b_pytest\b|\bpytest_\w+\s*\(|\bpluggy\b|\bhookimpl\b|\bimport\s+pytest\b|\bfrom\s+pytest\b|sys\.modules\[['"](?:_?pytest|unittest)|\bunittest\b.*\bTestCase\b/,
+    pattern:
+      /\b_pytest\b|\bpytest_\w+\s*\(|\bpluggy\b|\bhookimpl\b|\bimport\s+pytest\b|\bfrom\s+pytest\b|sys\.modules\[['"](?:_?pytest|unittest)|\bunittest\b.*\bTestCase\b/,
   },
   {
     rule: 'runner-internals',
@@ -49,19 +50,22 @@ const RULES: readonly Rule[] = [
     rule: 'exit',
     explanation: 'ends the process or hooks into its end',
     languages: 'python',
-    pattern: /\bos\s*\.\s*(?:_exit|kill|killpg|abort|exec[lv]\w*)\b|\bsys\s*\.\s*(?:exit|excepthook|unraisablehook)\b|\batexit\b|\bSystemExit\b|\bsignal\s*\.\s*\w+\(|(?<![\w.])(?:quit|exit)\s*\(/,
+    pattern:
+      /\bos\s*\.\s*(?:_exit|kill|killpg|abort|exec[lv]\w*)\b|\bsys\s*\.\s*(?:exit|excepthook|unraisablehook)\b|\batexit\b|\bSystemExit\b|\bsignal\s*\.\s*\w+\(|(?<![\w.])(?:quit|exit)\s*\(/,
   },
   {
     rule: 'comparison',
     explanation: 'redefines how values compare',
     languages: 'python',
-    pattern: /\b__(?:eq|ne|bool|len|hash|contains|instancecheck|subclasscheck|class|getattribute|missing)__\b/,
+    pattern:
+      /\b__(?:eq|ne|bool|len|hash|contains|instancecheck|subclasscheck|class|getattribute|missing)__\b/,
   },
   {
     rule: 'comparison',
     explanation: 'redefines how values compare or convert',
     languages: 'javascript',
-    pattern: /Symbol\s*\.\s*(?:toPrimitive|hasInstance|toStringTag)|\bvalueOf\b|\bnew\s+Proxy\b|\bReflect\s*\.\s*\w+/,
+    pattern:
+      /Symbol\s*\.\s*(?:toPrimitive|hasInstance|toStringTag)|\bvalueOf\b|\bnew\s+Proxy\b|\bReflect\s*\.\s*\w+/,
   },
   {
     rule: 'builtins',
@@ -74,7 +78,8 @@ const RULES: readonly Rule[] = [
     rule: 'builtins',
     explanation: 'changes what belongs to the language or to other modules',
     languages: 'python',
-    pattern: /\bbuiltins\b|__builtins__|\bsetattr\s*\(|\bsys\s*\.\s*(?:modules|settrace|setprofile|meta_path|path_hooks|path)\b|\bimportlib\b|\bgc\s*\.|\bctypes\b|^\s*(?:time|random|datetime|math|json|os)\.\w+\s*=[^=]/,
+    pattern:
+      /\bbuiltins\b|__builtins__|\bsetattr\s*\(|\bsys\s*\.\s*(?:modules|settrace|setprofile|meta_path|path_hooks|path)\b|\bimportlib\b|\bgc\s*\.|\bctypes\b|^\s*(?:time|random|datetime|math|json|os)\.\w+\s*=[^=]/,
   },
   {
     rule: 'test-detection',
@@ -87,13 +92,15 @@ const RULES: readonly Rule[] = [
     rule: 'descriptors',
     explanation: 'writes to descriptors or reads process tables',
     languages: 'all',
-    pattern: /\/proc\/|\/dev\/fd|\bos\s*\.\s*(?:write|dup2?|fdopen|closerange|getppid)\b|\bwriteSync\s*\(|\bopenSync\s*\(|process\s*\.\s*(?:ppid|stdout\s*\.\s*write\s*=|send\b)|\bfcntl\b/,
+    pattern:
+      /\/proc\/|\/dev\/fd|\bos\s*\.\s*(?:write|dup2?|fdopen|closerange|getppid)\b|\bwriteSync\s*\(|\bopenSync\s*\(|process\s*\.\s*(?:ppid|stdout\s*\.\s*write\s*=|send\b)|\bfcntl\b/,
   },
   {
     rule: 'dynamic-code',
     explanation: 'runs code from text',
     languages: 'all',
-    pattern: /(?<![\w.])(?:eval|exec|compile)\s*\(|\bnew\s+Function\s*\(|child_process|\bsubprocess\b|\bvm\s*\.\s*run\w+|\bos\s*\.\s*system\b/,
+    pattern:
+      /(?<![\w.])(?:eval|exec|compile)\s*\(|\bnew\s+Function\s*\(|child_process|\bsubprocess\b|\bvm\s*\.\s*run\w+|\bos\s*\.\s*system\b/,
   },
 ];
 
@@ -148,7 +155,8 @@ export function addedLines(patch: string): readonly AddedLine[] {
     else if (text.startsWith('@@ ')) {
       inHunk = true;
       line = Number(/\+(\d+)/.exec(text)?.[1] ?? 1);
-    } else if (inHunk && text.startsWith('+')) result.push({ file, line: line++, text: text.slice(1) });
+    } else if (inHunk && text.startsWith('+'))
+      result.push({ file, line: line++, text: text.slice(1) });
     else if (inHunk && text.startsWith(' ')) line += 1;
   }
   return result;
@@ -163,6 +171,7 @@ function unquotePath(name: string): string {
 
 function withoutComment(text: string, language: 'javascript' | 'python' | undefined): string {
   if (language === 'python') return text.replace(/(^|\s)#.*$/, '$1');
-  if (language === 'javascript') return text.replace(/^\s*(?:\/\/|\*(?!\/)|\/\*).*$/, '').replace(/\s\/\/.*$/, '');
+  if (language === 'javascript')
+    return text.replace(/^\s*(?:\/\/|\*(?!\/)|\/\*).*$/, '').replace(/\s\/\/.*$/, '');
   return text;
 }

@@ -5,8 +5,8 @@ import { SandboxFailure, type SandboxSession } from '../sandbox/sandbox.ts';
 import { applyPatch, splitPatch } from '../snapshot/patch.ts';
 import { misbehaving, type Planted, plantInto, statusById } from './canaries/plant.ts';
 import { flagPatch } from './flags.ts';
-import { restoreSharedConfiguration } from './shared-configuration.ts';
 import { runIn, withSession } from './session-run.ts';
+import { restoreSharedConfiguration } from './shared-configuration.ts';
 import { isTestSide } from './test-side.ts';
 import type { GradeOutcome, GradeReport, GradeRequest, GradeRun } from './types.ts';
 
@@ -36,15 +36,33 @@ async function grade(request: GradeRequest): Promise<Omit<GradeReport, 'duration
   }
   const testFiles = new Set(baseline.results.map((test) => test.file));
   const parts = splitPatch(patch);
-  const dropped = parts.filter((part) => isTestSide(setup.framework, part.path, part.status === 'added', testFiles));
-  const source = parts.filter((part) => !dropped.includes(part)).map((part) => part.patch).join('');
+  const dropped = parts.filter((part) =>
+    isTestSide(setup.framework, part.path, part.status === 'added', testFiles),
+  );
+  const source = parts
+    .filter((part) => !dropped.includes(part))
+    .map((part) => part.patch)
+    .join('');
   const reverted = dropped.map((part) => part.path);
 
   const { run: strict, restored } = await gradeStrict(request, source);
   reverted.push(...restored);
-  const asSubmitted = reverted.length > 0 ? await gradeAsSubmitted(request, new Set(parts.map((part) => part.path))) : undefined;
-  const verdict: Verdict = strict.passed ? 'passed' : asSubmitted?.passed ? 'passed_with_test_changes' : 'failed';
-  return { verdict, strict, asSubmitted, reverted, flags: flagPatch(patch, new Set(dropped.map((part) => part.path))) };
+  const asSubmitted =
+    reverted.length > 0
+      ? await gradeAsSubmitted(request, new Set(parts.map((part) => part.path)))
+      : undefined;
+  const verdict: Verdict = strict.passed
+    ? 'passed'
+    : asSubmitted?.passed
+      ? 'passed_with_test_changes'
+      : 'failed';
+  return {
+    verdict,
+    strict,
+    asSubmitted,
+    reverted,
+    flags: flagPatch(patch, new Set(dropped.map((part) => part.path))),
+  };
 }
 
 async function gradeStrict(
@@ -57,7 +75,11 @@ async function gradeStrict(
   }
   return withSession(setup, signal, async (session) => {
     const problem = await apply(session, sourcePatch);
-    if (problem) return { run: notRun(targets, `without its changes to tests the patch does not apply: ${problem}`), restored: [] };
+    if (problem)
+      return {
+        run: notRun(targets, `without its changes to tests the patch does not apply: ${problem}`),
+        restored: [],
+      };
     const restored = await restoreSharedConfiguration(session, setup, sourcePatch);
     const wanted = new Set(targets.map((id) => fileOf(id, baseline.results)));
     const files = baseline.canaryFiles.filter((file) => wanted.has(file));
@@ -69,7 +91,10 @@ async function gradeStrict(
   });
 }
 
-async function gradeAsSubmitted(request: GradeRequest, touched: ReadonlySet<string>): Promise<GradeRun> {
+async function gradeAsSubmitted(
+  request: GradeRequest,
+  touched: ReadonlySet<string>,
+): Promise<GradeRun> {
   const { setup, baseline, targets, patch, signal } = request;
   return withSession(setup, signal, async (session) => {
     const problem = await apply(session, patch);
@@ -96,10 +121,12 @@ export function judge(
 ): GradeRun {
   if (run.kind === 'cancelled') return notRun(targets, 'cancelled');
   if (run.kind === 'crashed') return notRun(targets, `the test run broke: ${run.reason}`);
-  if (run.kind === 'timeout') return notRun(targets, `the tests did not end within ${Math.round(run.durationMs / 1000)} s`);
+  if (run.kind === 'timeout')
+    return notRun(targets, `the tests did not end within ${Math.round(run.durationMs / 1000)} s`);
   const status = statusById(run.results);
   const good = (id: string): boolean => status.get(id) === 'passed' || status.get(id) === 'xfailed';
-  const bad = (ids: readonly string[]) => ids.filter((id) => !good(id)).map((id) => ({ id, status: status.get(id) ?? 'missing' }));
+  const bad = (ids: readonly string[]) =>
+    ids.filter((id) => !good(id)).map((id) => ({ id, status: status.get(id) ?? 'missing' }));
   const unsolved = bad(targets);
   const broken = bad(required);
   const canaries = planted ? [...misbehaving(planted, run.results)] : [];
@@ -109,12 +136,27 @@ export function judge(
   }
   if (!run.complete) canaries.push('the test run did not come to its end');
   const passed = unsolved.length === 0 && broken.length === 0 && canaries.length === 0;
-  return { passed, unsolved, broken, canaries, explanation: explain(passed, unsolved, broken, canaries) };
+  return {
+    passed,
+    unsolved,
+    broken,
+    canaries,
+    explanation: explain(passed, unsolved, broken, canaries),
+  };
 }
 
-function explain(passed: boolean, unsolved: GradeRun['unsolved'], broken: GradeRun['broken'], canaries: readonly string[]): string {
+function explain(
+  passed: boolean,
+  unsolved: GradeRun['unsolved'],
+  broken: GradeRun['broken'],
+  canaries: readonly string[],
+): string {
   if (passed) return 'All target tests pass, and none that passed before fails.';
-  const list = (items: GradeRun['broken']): string => items.slice(0, 3).map((item) => `${item.id} (${item.status})`).join(', ');
+  const list = (items: GradeRun['broken']): string =>
+    items
+      .slice(0, 3)
+      .map((item) => `${item.id} (${item.status})`)
+      .join(', ');
   if (canaries.length > 0) return `The test run cannot be trusted: ${canaries[0]}.`;
   if (unsolved.length > 0) return `Still not passing: ${list(unsolved)}.`;
   return `${broken.length} that passed before ${broken.length === 1 ? 'does' : 'do'} not any more: ${list(broken)}.`;
@@ -122,9 +164,18 @@ function explain(passed: boolean, unsolved: GradeRun['unsolved'], broken: GradeR
 
 function notRun(targets: readonly string[], why: string): GradeRun {
   const unsolved = targets.map((id) => ({ id, status: 'not run' }));
-  return { passed: false, unsolved, broken: [], canaries: [], explanation: `${why.charAt(0).toUpperCase()}${why.slice(1)}.` };
+  return {
+    passed: false,
+    unsolved,
+    broken: [],
+    canaries: [],
+    explanation: `${why.charAt(0).toUpperCase()}${why.slice(1)}.`,
+  };
 }
 
-function fileOf(id: string, results: readonly { readonly id: string; readonly file: string }[]): string {
+function fileOf(
+  id: string,
+  results: readonly { readonly id: string; readonly file: string }[],
+): string {
   return results.find((test) => test.id === id)?.file ?? id.split('::', 1)[0] ?? id;
 }

@@ -23,7 +23,9 @@ export async function restoreSharedConfiguration(
     const before = await readFile(join(setup.spec.base.tree, path), 'utf8').catch(() => undefined);
     const inside = `${WORKSPACE}/${path}`;
     if ((await session.files.inspect(inside)).kind !== 'file') continue;
-    const after = Buffer.from(await session.files.read(inside, MAX_BYTES).catch(() => new Uint8Array())).toString('utf8');
+    const after = Buffer.from(
+      await session.files.read(inside, MAX_BYTES).catch(() => new Uint8Array()),
+    ).toString('utf8');
     const wanted = steering.restoreKeys(path, before, after);
     if (wanted === undefined || wanted === after) continue;
     await session.files.write(inside, Buffer.from(wanted));

@@ -31,7 +31,8 @@ export function isTestSide(
 ): boolean {
   if (testFiles.has(path)) return true;
   if (framework.steering.isTestFile(path) || framework.steering.isSteeringFile(path)) return true;
-  if (/(^|\/)\.git(attributes|modules|ignore)?(\/|$)/.test(path)) return path !== '.gitignore' && !path.endsWith('/.gitignore');
+  if (/(^|\/)\.git(attributes|modules|ignore)?(\/|$)/.test(path))
+    return path !== '.gitignore' && !path.endsWith('/.gitignore');
   if (/(^|\/)node_modules\//.test(path)) return true;
   return isNew && framework.id === 'pytest' && shadows(path);
 }

@@ -81,5 +81,10 @@ export type GradeOutcome =
 export type BaselineOutcome =
   | { readonly kind: 'baseline'; readonly baseline: Baseline }
   | { readonly kind: 'no-tests'; readonly reason: string }
-  | { readonly kind: 'environment'; readonly reason: string; readonly remedy: string; readonly log: string }
+  | {
+      readonly kind: 'environment';
+      readonly reason: string;
+      readonly remedy: string;
+      readonly log: string;
+    }
   | { readonly kind: 'cancelled' };

@@ -41,7 +41,9 @@ export async function plantInto(
 
 async function readSource(session: SandboxSession, path: string): Promise<string | undefined> {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await session.files.read(path, MAX_BYTES));
+    return new TextDecoder('utf-8', { fatal: true }).decode(
+      await session.files.read(path, MAX_BYTES),
+    );
   } catch {
     return undefined;
   }
@@ -53,17 +55,23 @@ export function misbehaving(planted: Planted, results: readonly TestResult[]): r
   const problems: string[] = [];
   const nameless = (id: string): string => `${id.split('::', 1)[0]}`;
   for (const id of planted.mustPass) {
-    if (status.get(id) !== 'passed') problems.push(`${nameless(id)}: the check of assertions ended as ${status.get(id) ?? 'missing'}`);
+    if (status.get(id) !== 'passed')
+      problems.push(
+        `${nameless(id)}: the check of assertions ended as ${status.get(id) ?? 'missing'}`,
+      );
   }
   for (const id of planted.mustFail) {
     const found = status.get(id);
-    if (found !== 'failed' && found !== 'error') problems.push(`${nameless(id)}: a test that must fail ended as ${found ?? 'missing'}`);
+    if (found !== 'failed' && found !== 'error')
+      problems.push(`${nameless(id)}: a test that must fail ended as ${found ?? 'missing'}`);
   }
   return problems;
 }
 
 /** By id; of several results with one id the worst counts, so that a forged pass hides nothing. */
-export function statusById(results: readonly TestResult[]): ReadonlyMap<string, TestResult['status']> {
+export function statusById(
+  results: readonly TestResult[],
+): ReadonlyMap<string, TestResult['status']> {
   const byId = new Map<string, TestResult['status']>();
   for (const { id, status } of results) {
     const earlier = byId.get(id);
