@@ -3,6 +3,9 @@ import type { Detector, Finding } from './finding.ts';
 /** Shortest encoded piece that is looked for; shorter ones would hit by chance. */
 const MIN_PIECE = 10;
 
+/** Shortest piece of a value that is taken for one where a text was cut. */
+const MIN_CUT_PIECE = 6;
+
 /** Shortest line of a value with several lines that is looked for by itself. */
 const MIN_LINE = 16;
 
@@ -32,8 +35,32 @@ export function createKnownSecrets(values: Iterable<string>): Detector {
         for (const piece of hexPieces) collect(lower, piece, findings);
       }
     }
+    if (text.includes('…')) findings.push(...findCutPieces(text, pieces));
     return findings;
   };
+}
+
+/** Where an observation was cut (`[… 12 bytes left out …]`), a value may have been cut in two. */
+function findCutPieces(text: string, pieces: readonly string[]): readonly Finding[] {
+  const findings: Finding[] = [];
+  for (const mark of text.matchAll(/\s*\[… [^\]\n]{1,40}\]\s*/g)) {
+    const after = mark.index + mark[0].length;
+    for (const piece of pieces) {
+      for (let length = piece.length - 1; length >= MIN_CUT_PIECE; length--) {
+        if (text.startsWith(piece.slice(0, length), mark.index - length)) {
+          findings.push({ start: mark.index - length, end: mark.index, kind: 'secret' });
+          break;
+        }
+      }
+      for (let length = piece.length - 1; length >= MIN_CUT_PIECE; length--) {
+        if (text.startsWith(piece.slice(-length), after)) {
+          findings.push({ start: after, end: after + length, kind: 'secret' });
+          break;
+        }
+      }
+    }
+  }
+  return findings;
 }
 
 /** Of a value with several lines (a key) each long line is a secret of its own. */

@@ -66,6 +66,13 @@ const PATTERNS: readonly Pattern[] = [
       /\b(?:machine[\s\d:|+>-]+\S+|default)[\s\d:|+>-]+login[\s\d:|+>-]+\S+[\s\d:|+>-]+(?:account\s+\S+[\s\d:|+>-]+)?password[ \t]+(?<secret>\S+)/dg,
   },
   {
+    // The password's line of a .netrc by itself.
+    kind: 'netrc',
+    hint: /password/,
+    expression: /(?<=^|[\s:+>-])password[ \t]+(?<secret>\S+)[ \t]*$/dgm,
+    accept: (secret) => looksRandom(secret, 8),
+  },
+  {
     // curl -u name:password
     kind: 'command-password',
     hint: /-u|--user/,
@@ -94,11 +101,11 @@ const PATTERNS: readonly Pattern[] = [
     accept: (secret) => looksRandom(secret, 16),
   },
   {
-    // name = "value" in code and configuration; name: 'value'; "name": "value"
+    // name = "value" in code and configuration; name: 'value'; "name": "value"; messages: name 'value'
     kind: 'assignment',
     hint: /secret|token|passw|pwd|passphrase|key|credential|auth|cookie|signature|dsn|salt|pass/i,
     expression:
-      /(?<![\w.])(?<name>[A-Za-z_][\w.-]{1,60})(?:\\?["'`])?\]?\s*(?::\s*[A-Za-z]{1,12}\s*)?(?:=>|:=|={1,3}|:|,)\s*[bruf]?(?<quote>\\?["'`])(?<secret>(?:(?!\k<quote>)[^\s\\]){6,512})\k<quote>/dg,
+      /(?<![\w.])(?<name>[A-Za-z_][\w.-]{1,60})(?:\\?["'`])?\]?(?:\s*(?::\s*[A-Za-z]{1,12}\s*)?(?:=>|:=|={1,3}|:|,)\s*|[ \t]+)[bruf]?(?<quote>\\?["'`])(?<secret>(?:(?!\k<quote>)[^\s\\]){6,512})\k<quote>/dg,
     accept: (secret, { name }) =>
       isSecretName(name ?? '') && !isWeakName(name ?? '') && looksRandom(secret),
   },

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSecretName, isSecretValue, urlPasswords } from './environment.ts';
 
@@ -19,13 +19,15 @@ const SAMPLE_FILE = /\.(?:example|sample|template|dist|tpl)$|example/i;
  * prints a password by itself.
  *
  * @param root absolute path of the user's workspace on the host.
- * @param files paths relative to it, with forward slashes: tracked, untracked and ignored ones.
+ * @param files paths relative to it, with forward slashes. Files right in `root` are looked at in any
+ *   case: `.env` is mostly an ignored one.
  */
 export async function workspaceSecrets(
   root: string,
   files: readonly string[],
 ): Promise<readonly string[]> {
-  const candidates = files
+  const names = await readdir(root).catch((): string[] => []);
+  const candidates = [...new Set([...names, ...files])]
     .filter((file) => SECRET_FILE.test(file) && !SAMPLE_FILE.test(file))
     .slice(0, MAX_FILES);
   const secrets = new Set<string>();

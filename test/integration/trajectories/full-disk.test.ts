@@ -20,7 +20,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test('a full disk is a typed failure, and what was written before stays readable', async () => {
   const source = resolve(import.meta.dirname, '../../../src/core');
-  const make = resolve(import.meta.dirname, '../../unit/trajectories/make.ts');
+  const make = resolve(import.meta.dirname, '../../unit/core/trajectories/make.ts');
   const entry = join(folder, 'entry.ts');
   await writeFile(
     entry,

@@ -18,7 +18,7 @@ import {
   createTrajectoryStore,
   type TrajectoryStore,
 } from '../../../src/core/trajectories/store.ts';
-import { end, header, turn } from '../../unit/trajectories/make.ts';
+import { end, header, turn } from '../../unit/core/trajectories/make.ts';
 
 const redactor = createRedactor({});
 const WORKSPACE = '/srv/shop';

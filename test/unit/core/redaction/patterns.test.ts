@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createRedactor } from '../../../src/core/redaction/redactor.ts';
+import { createRedactor } from '../../../../src/core/redaction/redactor.ts';
 import { FORMS, privateKey, randomSecret, rsaKey } from './generate.ts';
 
 const redactor = createRedactor({});

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { recordsToRemove } from '../../../src/core/trajectories/retention.ts';
+import { recordsToRemove } from '../../../../src/core/trajectories/retention.ts';
 
 const record = fc.record({
   modifiedMs: fc.nat(1000),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { toAtif } from '../../../src/core/trajectories/export.ts';
-import { toMarkdown } from '../../../src/core/trajectories/transcript.ts';
+import { toAtif } from '../../../../src/core/trajectories/export.ts';
+import { toMarkdown } from '../../../../src/core/trajectories/transcript.ts';
 import { end, header, trajectory, turn, withTokens } from './make.ts';
 
 /**

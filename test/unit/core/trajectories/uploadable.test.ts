@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createRedactor } from '../../../src/core/redaction/redactor.ts';
-import { describeLocalReason, uploadable } from '../../../src/core/trajectories/uploadable.ts';
+import { createRedactor } from '../../../../src/core/redaction/redactor.ts';
+import { describeLocalReason, uploadable } from '../../../../src/core/trajectories/uploadable.ts';
 import { FORMS } from '../redaction/generate.ts';
 import { end, header, trajectory, turn } from './make.ts';
 

@@ -1,5 +1,5 @@
-import type { EndLine, HeaderLine, TurnLine } from '../../../src/core/trajectories/schema.ts';
-import type { Trajectory } from '../../../src/core/trajectories/trajectory.ts';
+import type { EndLine, HeaderLine, TurnLine } from '../../../../src/core/trajectories/schema.ts';
+import type { Trajectory } from '../../../../src/core/trajectories/trajectory.ts';
 
 /** Small, complete records for tests of what happens to them. */
 

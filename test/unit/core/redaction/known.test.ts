@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { environmentSecrets, isSecretName } from '../../../src/core/redaction/environment.ts';
-import { createRedactor } from '../../../src/core/redaction/redactor.ts';
-import { secretsInConfiguration } from '../../../src/core/redaction/workspace-secrets.ts';
+import { environmentSecrets, isSecretName } from '../../../../src/core/redaction/environment.ts';
+import { createRedactor } from '../../../../src/core/redaction/redactor.ts';
+import { secretsInConfiguration } from '../../../../src/core/redaction/workspace-secrets.ts';
 import { randomSecret, rsaKey } from './generate.ts';
 
 describe('variables of the environment', () => {
@@ -97,6 +97,18 @@ describe('known values', () => {
     const redacted = await redactor.redact('redacted:secret and redacted:secret');
     expect(redacted).toBe('[redacted:secret] and [redacted:secret]');
     expect(await redactor.redact(redacted)).toBe(redacted);
+  });
+
+  test('a value that a cut divided goes on both sides', async () => {
+    const secret = randomSecret(30);
+    const redactor = createRedactor({ extraSecrets: [secret] });
+    const mark = '[… 2,000 bytes left out …]';
+    for (const gap of ['', '\n']) {
+      const cut = `a ${secret.slice(0, 12)}${gap}${mark}${gap}${secret.slice(-9)} b`;
+      expect(await redactor.redact(cut)).toBe(
+        `a [redacted:secret]${gap}${mark}${gap}[redacted:secret] b`,
+      );
+    }
   });
 
   test('lines from the middle of a known key are found', async () => {

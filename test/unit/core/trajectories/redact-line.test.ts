@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createRedactor } from '../../../src/core/redaction/redactor.ts';
-import { redactLine } from '../../../src/core/trajectories/redact-line.ts';
+import { createRedactor } from '../../../../src/core/redaction/redactor.ts';
+import { redactLine } from '../../../../src/core/trajectories/redact-line.ts';
 import { randomSecret } from '../redaction/generate.ts';
 import { end, header, turn } from './make.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { TrajectoryFormatError } from '../../../src/core/trajectories/errors.ts';
-import { toJsonLines } from '../../../src/core/trajectories/export.ts';
-import { parseTrajectories } from '../../../src/core/trajectories/reader.ts';
+import { TrajectoryFormatError } from '../../../../src/core/trajectories/errors.ts';
+import { toJsonLines } from '../../../../src/core/trajectories/export.ts';
+import { parseTrajectories } from '../../../../src/core/trajectories/reader.ts';
 import { end, header, trajectory, turn } from './make.ts';
 
 const lines = (...values: readonly unknown[]): string =>

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { trainingRows } from '../../../src/core/trajectories/rows.ts';
-import type { TurnLine } from '../../../src/core/trajectories/schema.ts';
+import { trainingRows } from '../../../../src/core/trajectories/rows.ts';
+import type { TurnLine } from '../../../../src/core/trajectories/schema.ts';
 import { turn, withTokens } from './make.ts';
 
 const STOP = 2;

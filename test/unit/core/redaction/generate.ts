@@ -94,6 +94,10 @@ export const FORMS: Readonly<Record<string, () => Planted>> = {
       (secret) => `machine api.example.com\n  login bot\n  password ${secret}`,
       randomSecret(14),
     ),
+  'a line of a netrc, found by grep': () =>
+    named((secret) => `home/.netrc:3:  password ${secret}`, randomSecret(14)),
+  'message with a quoted password': () =>
+    named((secret) => `login failed for password '${secret}' (401)`, randomSecret(16)),
   pgpass: () => named((secret) => `db.example.com:5432:app:bot:${secret}`, randomSecret(14)),
   '.env line': () => named((secret) => `DATABASE_PASSWORD=${secret}`, randomSecret(10)),
   '.env line in quotes': () => named((secret) => `API_TOKEN="${secret}"`, randomSecret(16)),
