@@ -30,7 +30,11 @@ export interface Framework {
  * @param nonce letters and digits, new for every grading
  * @returns undefined where the file's form does not allow it
  */
-export type PlantCanaries = (file: string, source: string, nonce: string) => PlantedCanaries | undefined;
+export type PlantCanaries = (
+  file: string,
+  source: string,
+  nonce: string,
+) => PlantedCanaries | undefined;
 
 export interface PlantedCanaries {
   readonly source: string;

@@ -1,0 +1,440 @@
+// Starts `node --test` as the project does: reads package.json for flags and files, chooses how
+// TypeScript is loaded, and repeats a file without a name pattern where the pattern did not reach
+// the chosen tests. Argument: JSON {tests: string[], list: boolean}, ids relative to the working
+// directory. Reports go to descriptor 3 (closed to test processes), the log to stdout.
+import { spawn, spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const REPORT_FD = 3;
+const MAX_PATTERNS = 200;
+const here = process.cwd();
+const toolbox = path.dirname(fileURLToPath(import.meta.url));
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+const request = JSON.parse(process.argv[2] ?? '{"tests":[],"list":false}');
+
+function writeReport(bytes) {
+  let offset = 0;
+  while (offset < bytes.length) {
+    try {
+      offset += fs.writeSync(REPORT_FD, bytes, offset);
+    } catch (error) {
+      if (error.code !== 'EAGAIN') throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+}
+const reportLine = (line) => writeReport(Buffer.from(`${JSON.stringify(line)}\n`));
+
+function stop(message) {
+  process.stderr.write(`prime-agent: ${message}\n`);
+  process.exit(1);
+}
+
+// --- what package.json says ------------------------------------------------------------------
+
+function shellWords(text) {
+  const words = [];
+  for (const match of text.matchAll(/(?:[^\s"';&|]|"(?:[^"\\]|\\.)*"|'[^']*')+|&&|\|\||[;&|]/g)) {
+    words.push(
+      match[0].replace(
+        /"((?:[^"\\]|\\.)*)"|'([^']*)'/g,
+        (_, double, single) => single ?? double.replace(/\\(["\\$`])/g, '$1'),
+      ),
+    );
+  }
+  return words;
+}
+
+function splitCommands(script) {
+  const commands = [[]];
+  for (const word of shellWords(script)) {
+    if (['&&', '||', ';', '&', '|'].includes(word)) commands.push([]);
+    else commands[commands.length - 1].push(word);
+  }
+  return commands.filter((command) => command.length > 0);
+}
+
+const WITH_VALUE = new Set([
+  '--import',
+  '--require',
+  '-r',
+  '--conditions',
+  '-C',
+  '--loader',
+  '--experimental-loader',
+  '--env-file',
+  '--env-file-if-exists',
+  '--disable-warning',
+  '--test-concurrency',
+  '--test-timeout',
+  '--test-global-setup',
+  '--stack-trace-limit',
+  '--max-old-space-size',
+  '--tsconfig',
+]);
+const DROPPED_VALUE = new Set([
+  '--test-reporter',
+  '--test-reporter-destination',
+  '--test-name-pattern',
+  '--test-skip-pattern',
+  '--test-shard',
+  '--test-isolation',
+  '--experimental-test-isolation',
+  '--test-coverage-include',
+  '--test-coverage-exclude',
+]);
+const CARRIED =
+  /^(?:--import|--require|-r|--conditions|-C|--loader|--experimental-|--no-experimental-|--env-file|--no-warnings|--disable-warning|--enable-source-maps|--expose|--allow-natives|--harmony|--preserve-symlinks|--test-concurrency|--test-timeout|--test-global-setup|--test-force-exit|--stack|--max-|--jitless|--trace-|--unhandled-rejections|--frozen-intrinsics|--no-strip-types)/;
+const NEVER = /^--experimental-test-(?:coverage|isolation)/;
+
+function readNodeTest(words) {
+  const env = {};
+  let index = words[0] === 'cross-env' || words[0] === 'env' ? 1 : 0;
+  while (/^[A-Za-z_]\w*=/.test(words[index] ?? '')) {
+    const [name, ...rest] = words[index].split('=');
+    env[name] = rest.join('=');
+    index += 1;
+  }
+  // c8, nyc and the like in front of node measure coverage only.
+  const start = words.findIndex(
+    (word, at) => at >= index && /^(?:node|nodejs|tsx|.*\/node)$/.test(word),
+  );
+  if (start < 0 || !words.slice(start).includes('--test')) return undefined;
+  const flags = words[start] === 'tsx' ? ['--import', 'tsx'] : [];
+  const patterns = [];
+  for (let at = start + 1; at < words.length; at += 1) {
+    const word = words[at];
+    if (word === '--') continue;
+    if (!word.startsWith('-')) patterns.push(word);
+    else {
+      const takesNext = !word.includes('=') && (WITH_VALUE.has(word) || DROPPED_VALUE.has(word));
+      if (CARRIED.test(word) && !NEVER.test(word) && !DROPPED_VALUE.has(word))
+        flags.push(word, ...(takesNext ? [words[at + 1]] : []));
+      if (takesNext) at += 1;
+    }
+  }
+  return { env, flags, patterns };
+}
+
+const BUILDS = /^(?:tsc|esbuild|swc|babel|tsup|rollup|webpack|vite|unbuild|tsdown)$/;
+
+// Follows `npm run x`; commands before the tests are kept only where they build what is tested.
+function planFrom(scripts, name, depth = 0) {
+  const script = scripts?.[name];
+  if (typeof script !== 'string' || depth > 4) return undefined;
+  const before = typeof scripts[`pre${name}`] === 'string' ? buildSteps(scripts[`pre${name}`]) : [];
+  for (const words of splitCommands(script)) {
+    const found = readNodeTest(words) ?? planFrom(scripts, scriptName(words), depth + 1);
+    if (found) return { ...found, before: [...before, ...(found.before ?? [])] };
+    before.push(
+      ...buildSteps(words.map((word) => (/[\s"'$*]/.test(word) ? `'${word}'` : word)).join(' ')),
+    );
+  }
+  return undefined;
+}
+
+function scriptName(words) {
+  if (!/^(?:npm|pnpm|yarn)$/.test(words[0] ?? '')) return '';
+  const rest = words.slice(1).filter((word) => !word.startsWith('-'));
+  return (rest[0] === 'run' ? rest[1] : rest[0]) ?? '';
+}
+
+function buildSteps(script) {
+  return splitCommands(script)
+    .filter(
+      (words) =>
+        (BUILDS.test(words[0] ?? '') && !words.includes('--noEmit')) ||
+        /build|compile/.test(scriptName(words)),
+    )
+    .map((words) => words.map((word) => (/[\s"'$*]/.test(word) ? `'${word}'` : word)).join(' '));
+}
+
+function projectPlan() {
+  const empty = { env: {}, flags: [], patterns: [], before: [] };
+  try {
+    const manifest = JSON.parse(fs.readFileSync(path.join(here, 'package.json'), 'utf8'));
+    return planFrom(manifest.scripts, 'test') ?? empty;
+  } catch {
+    return empty;
+  }
+}
+
+// --- which files -----------------------------------------------------------------------------
+
+const SCRIPT = /\.(?:[cm]?js|[cm]?ts)$/;
+const TYPESCRIPT = /\.(?:[cm]?ts|tsx)$/;
+
+function walk(folder, visit) {
+  let entries;
+  try {
+    entries = fs.readdirSync(path.join(here, folder), { withFileTypes: true });
+  } catch {
+    return;
+  }
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const entry of entries) {
+    const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
+    if (entry.isDirectory()) {
+      if (entry.name !== 'node_modules' && !entry.name.startsWith('.')) walk(name, visit);
+    } else visit(name);
+  }
+}
+
+function globToRegExp(glob) {
+  let source = '';
+  let depth = 0;
+  for (let index = 0; index < glob.length; index += 1) {
+    const char = glob[index];
+    if (glob.startsWith('**/', index)) {
+      source += '(?:.*/)?';
+      index += 2;
+    } else if (glob.startsWith('**', index)) {
+      source += '.*';
+      index += 1;
+    } else if (char === '*') source += '[^/]*';
+    else if (char === '?') source += '[^/]';
+    else if (char === '{') {
+      source += '(?:';
+      depth += 1;
+    } else if (char === '}' && depth > 0) {
+      source += ')';
+      depth -= 1;
+    } else if (char === ',' && depth > 0) source += '|';
+    else if (char === '[' && glob.includes(']', index)) {
+      const end = glob.indexOf(']', index);
+      source += `[${glob.slice(index + 1, end).replace(/^!/, '^')}]`;
+      index = end;
+    } else if (/[@?+*!]/.test(char) && glob[index + 1] === '(') source += '';
+    else source += char.replace(/[.+^$()|\\\]}]/g, '\\$&');
+  }
+  return new RegExp(`^${source}$`);
+}
+
+const defaults = (name, typescript) =>
+  SCRIPT.test(name) &&
+  (typescript || !TYPESCRIPT.test(name)) &&
+  !/\.d\.[cm]?ts$/.test(name) &&
+  (/(?:^|\/)test\//.test(name) ||
+    /(?:^|\/)(?:test|test-[^/]*|[^/]*[._-]test)\.[cm]?[jt]s$/.test(name));
+
+function expand(patterns, typescript) {
+  const found = new Set();
+  for (const raw of patterns) {
+    const pattern = path.posix.normalize(raw).replace(/\/$/, '');
+    const stat = fs.statSync(path.join(here, pattern), { throwIfNoEntry: false });
+    if (stat?.isFile()) found.add(pattern);
+    else if (stat?.isDirectory())
+      walk(
+        pattern === '.' ? '' : pattern,
+        (name) =>
+          SCRIPT.test(name) && (pattern !== '.' || defaults(name, typescript)) && found.add(name),
+      );
+    else {
+      const matcher = globToRegExp(pattern);
+      walk('', (name) => matcher.test(name) && found.add(name));
+    }
+  }
+  return [...found];
+}
+
+function typeScriptFlags(files, flags) {
+  if (!files.some((file) => TYPESCRIPT.test(file))) return [];
+  if (
+    flags.some(
+      (flag, index) =>
+        /^--(?:import|require|loader|experimental-loader|experimental-strip-types|experimental-transform-types)/.test(
+          flag,
+        ) ||
+        (flag === '-r' && flags[index + 1]),
+    )
+  )
+    return [];
+  if (hasTsx()) return ['--import', 'tsx'];
+  if (process.features.typescript) return [];
+  if (major > 22 || (major === 22 && minor >= 6)) return ['--experimental-strip-types'];
+  return undefined;
+}
+
+function hasTsx() {
+  try {
+    createRequire(path.join(here, 'package.json')).resolve('tsx');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// --- running ---------------------------------------------------------------------------------
+
+const escapeRegExp = (text) => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+
+// Node 22 and later match the full name (ancestors joined by blanks), Node 20 the test's own name.
+// A name may itself hold ` > `, so both readings are allowed; results are filtered afterwards.
+function patternFor(name) {
+  const segments = name.replace(/ #\d+$/, '(?: #\\d+)?').split(' > ');
+  const optionalNumber = / #\d+$/.test(name) ? name : undefined;
+  const escaped = (optionalNumber ? name.replace(/ #\d+$/, '') : name)
+    .split(' > ')
+    .map(escapeRegExp);
+  const tail = optionalNumber ? `(?:${escapeRegExp(/ #\d+$/.exec(name)[0])})?` : '';
+  const full = escaped.join('(?: | > )');
+  if (major >= 22) return `^${full}${tail}$`;
+  const own = segments.map((_, index) => escaped.slice(index).join(' > '));
+  return `^(?:${own.join('|')})${tail}$`;
+}
+
+const fileArgument = (file) => (major >= 21 ? file.replace(/[\\*?[\]{}()!+@]/g, '\\$&') : file);
+
+let complete = true;
+
+function runTests(plan, files, names, onLine) {
+  const args = [
+    ...plan.flags,
+    ...(request.list ? ['--import', path.join(toolbox, 'list.mjs')] : []),
+    '--test',
+    ...names.map((name) => `--test-name-pattern=${patternFor(name)}`),
+    `--test-reporter=${path.join(toolbox, 'reporter.mjs')}`,
+    '--test-reporter-destination=stderr',
+    '--test-reporter=spec',
+    '--test-reporter-destination=stdout',
+    ...files.map(fileArgument),
+  ];
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, args, {
+      cwd: here,
+      env: { ...process.env, ...plan.env },
+      stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
+    });
+    let rest = '';
+    let ended = false;
+    child.stdio[3].on('data', (chunk) => {
+      const lines = (rest + chunk.toString('latin1')).split('\n');
+      rest = lines.pop() ?? '';
+      for (const text of lines) {
+        const bytes = Buffer.from(`${text}\n`, 'latin1');
+        const line = JSON.parse(bytes.toString('utf8'));
+        if (line.type === 'runnerEnd') ended = true;
+        else writeReport(bytes);
+        onLine(line);
+      }
+    });
+    child.on('error', (error) => stop(`node could not be started: ${error.message}`));
+    child.on('close', (code, signal) => {
+      if (!ended) complete = false;
+      resolve(
+        signal ? 128 + (signal === 'SIGSEGV' ? 11 : signal === 'SIGABRT' ? 6 : 9) : (code ?? 1),
+      );
+    });
+  });
+}
+
+function runBuild(plan) {
+  const bin = [];
+  for (let folder = here; ; folder = path.dirname(folder)) {
+    bin.push(path.join(folder, 'node_modules', '.bin'));
+    if (folder === path.dirname(folder)) break;
+  }
+  const env = {
+    ...process.env,
+    PATH: [...bin, path.dirname(process.execPath), process.env.PATH].join(':'),
+  };
+  for (const step of plan.before) {
+    const { status } = spawnSync('bash', ['-c', step], {
+      cwd: here,
+      env,
+      stdio: ['ignore', 1, 2, 'ignore'],
+    });
+    if (status !== 0) stop(`the build step of the test script failed: ${step}`);
+  }
+}
+
+async function main() {
+  const plan = projectPlan();
+  const whole = new Set();
+  const named = new Map();
+  for (const id of request.tests) {
+    const at = id.indexOf('::');
+    if (at < 0) whole.add(id);
+    else {
+      const file = id.slice(0, at);
+      named.set(file, [...(named.get(file) ?? []), id.slice(at + 2)]);
+    }
+  }
+  runBuild(plan);
+  const typescript = hasTsx() || Boolean(process.features.typescript) || plan.flags.length > 0;
+  if (request.tests.length === 0) {
+    const files = plan.patterns.length > 0 ? expand(plan.patterns, typescript) : [];
+    if (plan.patterns.length === 0) walk('', (name) => defaults(name, true) && files.push(name));
+    for (const file of files) whole.add(file);
+  } else {
+    // A folder stands for its test files.
+    for (const entry of [...whole]) {
+      if (!fs.statSync(path.join(here, entry), { throwIfNoEntry: false })?.isDirectory()) continue;
+      whole.delete(entry);
+      walk(
+        entry,
+        (name) =>
+          (defaults(name, true) || /[._-](?:test|spec)\./.test(name)) &&
+          SCRIPT.test(name) &&
+          whole.add(name),
+      );
+    }
+  }
+  for (const file of [...whole, ...named.keys()]) {
+    if (fs.existsSync(path.join(here, file))) continue;
+    whole.delete(file);
+    named.delete(file);
+    reportLine({ type: 'collectionError', file, message: 'there is no such file', frames: [] });
+  }
+  for (const file of whole) named.delete(file);
+  const chosen = [...named.values()].flat();
+  if (chosen.length > MAX_PATTERNS || request.list) {
+    for (const file of named.keys()) whole.add(file);
+    named.clear();
+  }
+  const all = [...whole, ...named.keys()];
+  if (all.length === 0) {
+    process.stderr.write('prime-agent: no test files were found\n');
+    reportLine({ type: 'end' });
+    process.exit(1);
+  }
+  const loader = typeScriptFlags(all, plan.flags);
+  if (loader === undefined) {
+    stop(
+      `TypeScript tests cannot run: the project has no tsx, and Node ${process.versions.node} does not read TypeScript (22.6 and later do). Install tsx (npm install --save-dev tsx) or use a newer Node.`,
+    );
+  }
+  plan.flags.push(...loader);
+
+  let exitCode = 0;
+  const repeat = new Set();
+  if (named.size > 0) {
+    const seen = new Set();
+    const filtered = [];
+    const broken = new Set();
+    exitCode = await runTests(plan, [...named.keys()], [...named.values()].flat(), (line) => {
+      if (line.type === 'collectionError' || (line.type === 'result' && line.id === line.file))
+        broken.add(line.file);
+      else if (line.type === 'result' && line.status === 'filtered') filtered.push(line.id);
+      else if (line.type === 'result') seen.add(line.id);
+    });
+    for (const [file, names] of named) {
+      const reached = names.every((name) => {
+        const id = `${file}::${name}`;
+        const known = seen.has(id) || [...seen].some((other) => other.startsWith(`${id} > `));
+        return known && !filtered.some((other) => other.startsWith(`${id} > `));
+      });
+      if (!reached && !broken.has(file)) repeat.add(file);
+    }
+    for (const file of repeat) reportLine({ type: 'discard', file });
+  }
+  const rest = [...whole, ...repeat];
+  if (rest.length > 0) exitCode = Math.max(exitCode, await runTests(plan, rest, [], () => {}));
+  if (complete) reportLine({ type: 'end' });
+  process.exit(exitCode);
+}
+
+await main();

@@ -1,0 +1,130 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join, posix } from 'node:path';
+import { runProgram } from '../platform/run-program.ts';
+import type { WorkspaceFiles } from './framework.ts';
+
+const MAX_TEXT_BYTES = 4 * 2 ** 20;
+const MAX_FILES = 200_000;
+const MAX_DEPTH = 24;
+const GIT_TIMEOUT_MS = 30_000;
+/** Folders that hold no tests of the project, for workspaces without git. */
+const NOT_WALKED = new Set([
+  'node_modules',
+  '__pycache__',
+  'venv',
+  'target',
+  'site-packages',
+  'dist',
+  'build',
+]);
+
+/** Host-side reading of the workspace at `root` (absolute). */
+export function openWorkspaceFiles(root: string): WorkspaceFiles {
+  let known: Promise<readonly string[]> | undefined;
+  return {
+    root,
+    readText: async (path) => {
+      try {
+        const file = join(root, path);
+        const info = await stat(file);
+        if (!info.isFile() || info.size > MAX_TEXT_BYTES) return undefined;
+        return await readFile(file, 'utf8');
+      } catch {
+        return undefined;
+      }
+    },
+    exists: async (path) => {
+      try {
+        await stat(join(root, path));
+        return true;
+      } catch {
+        return false;
+      }
+    },
+    list: async (path) => {
+      try {
+        return (await readdir(join(root, path))).sort();
+      } catch {
+        return [];
+      }
+    },
+    files: () => {
+      known ??= listFiles(root);
+      return known;
+    },
+  };
+}
+
+/** The same workspace seen from one of its folders; `''` is the workspace itself. */
+export function subWorkspace(workspace: WorkspaceFiles, folder: string): WorkspaceFiles {
+  if (folder === '') return workspace;
+  const inside = (path: string): string => posix.join(folder, path);
+  return {
+    root: join(workspace.root, folder),
+    readText: (path) => workspace.readText(inside(path)),
+    exists: (path) => workspace.exists(inside(path)),
+    list: (path) => workspace.list(inside(path)),
+    files: async () => {
+      const prefix = `${folder}/`;
+      const files = await workspace.files();
+      return files
+        .filter((file) => file.startsWith(prefix))
+        .map((file) => file.slice(prefix.length));
+    },
+  };
+}
+
+async function listFiles(root: string): Promise<readonly string[]> {
+  return (await gitFiles(root)) ?? walk(root);
+}
+
+/** Tracked and untracked, not ignored. Runs nothing that the repository configures. */
+async function gitFiles(root: string): Promise<readonly string[] | undefined> {
+  const result = await runProgram(
+    'git',
+    [
+      ...['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null'],
+      ...['-c', 'core.untrackedCache=false', '-c', 'safe.directory=*'],
+      ...['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', '.'],
+    ],
+    {
+      cwd: root,
+      timeoutMs: GIT_TIMEOUT_MS,
+      env: {
+        PATH: process.env.PATH,
+        HOME: homedir(),
+        GIT_OPTIONAL_LOCKS: '0',
+        GIT_TERMINAL_PROMPT: '0',
+        LC_ALL: 'C',
+      },
+    },
+  );
+  if (result.code !== 0) return undefined;
+  const files = new Set<string>();
+  for (const file of result.stdout.split('\0')) {
+    // Nested repositories end with a slash.
+    if (file !== '' && !file.endsWith('/')) files.add(file);
+    if (files.size >= MAX_FILES) break;
+  }
+  return [...files].sort();
+}
+
+async function walk(root: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  const visit = async (folder: string, depth: number): Promise<void> => {
+    if (depth > MAX_DEPTH || found.length >= MAX_FILES) return;
+    const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => []);
+    for (const entry of entries) {
+      if (found.length >= MAX_FILES) return;
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
+      if (entry.isDirectory()) {
+        const skipped =
+          NOT_WALKED.has(entry.name) || (entry.name.startsWith('.') && entry.name !== '.github');
+        if (!skipped) await visit(path, depth + 1);
+      } else if (entry.isFile()) found.push(path);
+    }
+  };
+  await visit('', 0);
+  return found.sort();
+}

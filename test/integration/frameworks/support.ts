@@ -1,0 +1,81 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Framework, TestResult, TestRun } from '../../../src/core/frameworks/framework.ts';
+import { type RunTestsOptions, runTests } from '../../../src/core/frameworks/run.ts';
+import { openWorkspaceFiles } from '../../../src/core/frameworks/workspace-files.ts';
+import { createNoneSandbox } from '../../../src/core/sandbox/none.ts';
+import type { SandboxProvider, SandboxSession } from '../../../src/core/sandbox/sandbox.ts';
+
+export type Files = Readonly<Record<string, string>>;
+
+/** A temporary folder with these files. */
+export async function writeProject(files: Files): Promise<string> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'prime-frameworks-')));
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), text);
+  }
+  return root;
+}
+
+export interface Project {
+  readonly root: string;
+  readonly session: SandboxSession;
+  /** Runs the tests of `projectPath` (default: the root). */
+  run(
+    tests?: readonly string[],
+    options?: Partial<RunTestsOptions> & { listOnly?: boolean; projectPath?: string },
+  ): Promise<TestRun>;
+  close(): Promise<void>;
+}
+
+/** The project in a session, with the tool chain that the framework finds (or `program`). */
+export async function openProject(
+  framework: Framework,
+  files: Files,
+  options: { readonly program?: string; readonly provider?: SandboxProvider } = {},
+): Promise<Project> {
+  const root = await writeProject(files);
+  const found = await framework.toolchain(openWorkspaceFiles(root));
+  if (found.kind === 'missing') throw new Error(`${found.reason} ${found.remedy}`);
+  const session = await (options.provider ?? createNoneSandbox()).open({
+    base: { id: 'test', tree: root, workspacePath: root, dependencies: [] },
+    toolchain: found.toolchain,
+    toolbox: framework.toolbox,
+    limits: { processes: 512, fileBytes: 2 ** 32 },
+  });
+  const program = options.program ?? found.program;
+  return {
+    root,
+    session,
+    run: (tests = [], { listOnly, projectPath = '', ...rest } = {}) =>
+      runTests(
+        session,
+        framework,
+        { program, projectPath, tests, listOnly },
+        { timeoutMs: 50_000, ...rest },
+      ),
+    close: async () => {
+      await session.close();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}
+
+/** `ran`, or a failure of the test that shows what happened instead. */
+export function ran(run: TestRun): Extract<TestRun, { kind: 'ran' }> {
+  if (run.kind !== 'ran') throw new Error(`expected a run, got ${JSON.stringify(run, null, 1)}`);
+  return run;
+}
+
+export function statuses(results: readonly TestResult[]): Record<string, string> {
+  return Object.fromEntries(results.map(({ id, status }) => [id, status]));
+}
+
+export function resultOf(run: TestRun, id: string): TestResult {
+  const results = run.kind === 'ran' || run.kind === 'timeout' ? run.results : [];
+  const found = results.find((test) => test.id === id);
+  if (!found) throw new Error(`no result for ${id} in ${JSON.stringify(run, null, 1)}`);
+  return found;
+}
