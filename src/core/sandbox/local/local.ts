@@ -24,6 +24,7 @@ import {
   workspacePlaces,
 } from './arguments.ts';
 import { type LocalSupport, probeLocal } from './probe.ts';
+import { seccompFilter } from './seccomp.ts';
 import { type Layer, stageScript } from './stage.ts';
 import { SANDBOX_HOME, writeSystemFiles } from './system-files.ts';
 
@@ -71,6 +72,8 @@ async function openSession(
     mkdir(at('toolbox')).then(() => writeToolbox(at('toolbox'), spec.toolbox)),
     writeSupervisor(at('supervisor')),
   ]);
+  const filter = seccompFilter(process.arch);
+  if (filter !== undefined) await writeFile(at('seccomp'), filter);
   const { processes, fileBytes } = spec.limits;
   const environment = sandboxEnvironment(spec.toolchain, {
     home: SANDBOX_HOME,
@@ -83,6 +86,7 @@ async function openSession(
     dependencies: spec.base.dependencies,
     places: workspacePlaces(spec.base.workspacePath),
     bubblewrap: 'bwrap',
+    seccomp: filter === undefined ? undefined : at('seccomp'),
     before: baseArguments({
       features: support.features,
       etc: at('etc'),

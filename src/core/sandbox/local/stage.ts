@@ -15,6 +15,8 @@ export interface StageInput {
   /** Where the snapshot is seen. */
   readonly places: readonly string[];
   readonly bubblewrap: string;
+  /** File with the filter of system calls. */
+  readonly seccomp: string | undefined;
   /** Arguments in front of the workspace's mounts. */
   readonly before: readonly string[];
   /** Arguments behind them, with the command. */
@@ -62,8 +64,10 @@ export function stageScript(input: StageInput): string {
     );
     mounts.push(`"\${d${index}[@]}"`);
   });
+  const seccomp = input.seccomp === undefined ? [] : ['--seccomp', '9'];
+  if (input.seccomp !== undefined) lines.push(`exec 9<${shellQuote(input.seccomp)}`);
   lines.push(
-    `exec ${words([input.bubblewrap, ...input.before])} ${mounts.join(' ')} ${words(input.after)}`,
+    `exec ${words([input.bubblewrap, ...seccomp, ...input.before])} ${mounts.join(' ')} ${words(input.after)}`,
     '',
   );
   return lines.join('\n');

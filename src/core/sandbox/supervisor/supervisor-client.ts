@@ -182,8 +182,7 @@ export function createSupervisorClient(
       clearTimeout(stopping.get(id));
       stopping.delete(id);
       over(id, { kind: 'exited', code: 137 });
-    }
-    else if (verb === 'lost') {
+    } else if (verb === 'lost') {
       // The command killed everything, its own runner included (`kill -9 -1`).
       if (current?.id === id && !current.over) send(`kill ${id}\n`);
     } else if (verb !== 'restarted') {
