@@ -18,6 +18,9 @@ export type NearMiss =
 const OLD_LINES = 50;
 const FILE_LINES = 20_000;
 
+/** Characters: larger files are not looked at, since the look must stay well below a second. */
+const TEXT_CHARS = 1_000_000;
+
 /** @param text the file with `\n` as its only line end, as the model sees it. */
 export function findNearMiss(text: string, oldStr: string, newStr: string): NearMiss {
   const old = oldStr.replaceAll('\r\n', '\n');
@@ -27,6 +30,7 @@ export function findNearMiss(text: string, oldStr: string, newStr: string): Near
   }
   const unescaped = old.replaceAll('\\n', '\n').replaceAll('\\t', '\t').replaceAll('\\"', '"');
   if (unescaped !== old && text.includes(unescaped)) return { kind: 'escaped' };
+  if (text.length > TEXT_CHARS) return { kind: 'nothing' };
   const loose = findIgnoringSpace(text, old);
   if (loose) return { kind: 'white-space', ...loose };
   const done = newStr.trim() === '' ? -1 : text.indexOf(newStr.replaceAll('\r\n', '\n'));

@@ -109,7 +109,7 @@ export function renderFolder(path: string, entries: readonly FolderEntry[], more
 
 function showEntry({ path, kind }: FolderEntry): string {
   const name = showPath(path);
-  if (kind === 'symlink') return `${name}@`;
+  if (kind === 'symlink') return `${name} (symbolic link)`;
   if (kind !== 'directory') return name;
   return NOT_LISTED.has(path.split('/').at(-1) ?? '') ? `${name}/ (not listed)` : `${name}/`;
 }

@@ -19,7 +19,7 @@ export interface SearchLimits {
 
 export const SEARCH_LIMITS: SearchLimits = { matches: 50, lineChars: 200 };
 
-/** Reads `path NUL line (':' or NUL) text`; lines that are not like this are notes of the program. */
+/** In one order, whatever program found them. Reads `path NUL line (':' or NUL) text`; lines that are not like this are notes of the program. */
 export function parseMatches(output: string): readonly Match[] {
   const matches: Match[] = [];
   // A path may hold line breaks, so paths end at the NUL, not lines at the line break alone.
@@ -29,7 +29,7 @@ export function parseMatches(output: string): readonly Match[] {
     const relative = path.startsWith('./') ? path.slice(2) : path;
     matches.push({ path: relative, line: Number(line), text });
   }
-  return matches;
+  return matches.sort((a, b) => (a.path === b.path ? a.line - b.line : a.path < b.path ? -1 : 1));
 }
 
 export interface Found {

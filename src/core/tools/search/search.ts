@@ -48,7 +48,7 @@ export function createSearchTool(
         { timeoutMs: TIMEOUT_MS, maxOutputBytes: MAX_OUTPUT_BYTES, signal: context.signal },
       );
       const text = Buffer.from(output.head).toString('utf8');
-      if (end.kind === 'exited' && end.code > 1 && !text.includes('\0')) {
+      if (end.kind === 'exited' && end.code > 1 && text !== '' && !text.includes('\0')) {
         return failed(badPatternText(text));
       }
       const found = { matches: parseMatches(text), more: output.omittedBytes > 0 };

@@ -1,3 +1,5 @@
+import { Buffer } from 'node:buffer';
+import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEditorTool } from '../../../../src/core/tools/editor/editor.ts';
 import type { Tool, ToolResult } from '../../../../src/core/tools/tool.ts';
@@ -174,21 +176,36 @@ describe.each(['none', 'local'] as const)('str_replace_editor in sandbox %s', (k
 
   it('undoes any number of edits of any bytes', async () => {
     const path = '/workspace/bytes.txt';
-    const states = ['\xefa\xff\r\nb\rc\n\tü', '\xefa\xff\r\nb\rc\n\tü'];
-    await test.put(path, Buffer.from(states[0] ?? '', 'latin1'));
-    states.length = 1;
-    for (const [old_str, new_str] of [
-      ['a', 'x\ny'],
-      ['b', '$&\n'],
-      ['c', ''],
-      ['x\ny', 'z'],
-    ]) {
-      expect((await call('str_replace', path, { old_str, new_str })).ok).toBe(true);
-      states.push(await test.bytes(path));
-    }
-    for (const state of states.toReversed().slice(1)) {
-      expect((await call('undo_edit', path)).ok).toBe(true);
-      expect(await test.bytes(path)).toBe(state);
-    }
+    const text = fc.constantFrom('a', 'b', '$&', 'x\ny', '\n', '', 'c\r\n');
+    const edit = fc.record({ old_str: text, new_str: text });
+    const start = fc.constantFrom(
+      '\xefa\xff\r\nb\rc\n\t\xc3\xbc',
+      'a\rb\rc',
+      '\xef\xbb\xbfa\r\nb\r\n',
+      '',
+    );
+    let undone = 0;
+    await fc.assert(
+      fc.asyncProperty(start, fc.array(edit, { maxLength: 6 }), async (bytes, edits) => {
+        await test.put(path, Buffer.from(bytes, 'latin1'));
+        editor = createEditorTool(test.session) as Tool;
+        const states: string[] = [bytes];
+        for (const { old_str, new_str } of edits) {
+          const insert = { insert_line: 0, insert_text: new_str };
+          const replaced = await call('str_replace', path, { old_str, new_str });
+          if (replaced.ok || (await call('insert', path, insert)).ok) {
+            states.push(await test.bytes(path));
+          }
+        }
+        for (const state of states.slice(0, -1).toReversed()) {
+          expect((await call('undo_edit', path)).ok).toBe(true);
+          expect(await test.bytes(path)).toBe(state);
+          undone += 1;
+        }
+        expect((await call('undo_edit', path)).ok).toBe(false);
+      }),
+      { numRuns: 10 },
+    );
+    expect(undone).toBeGreaterThan(0);
   });
 });

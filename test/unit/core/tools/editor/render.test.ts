@@ -144,12 +144,12 @@ it('has a sample of every template', () => {
     node_modules/ (not listed)
     src/
     src/a.js
-    link@",
+    link (symbolic link)",
       "folderCut": "/workspace:
     node_modules/ (not listed)
     src/
     src/a.js
-    link@
+    link (symbolic link)
     [… more entries left out; view a subfolder …]",
       "folderEmpty": "/workspace:
     (no visible entries)",

@@ -9,8 +9,8 @@ import {
 describe('parseMatches', () => {
   it('reads what ripgrep, grep and git print', () => {
     expect(parseMatches('./src/a b.js\0' + '3:  x: 1\n./b\0' + '12:\n')).toEqual([
-      { path: 'src/a b.js', line: 3, text: '  x: 1' },
       { path: 'b', line: 12, text: '' },
+      { path: 'src/a b.js', line: 3, text: '  x: 1' },
     ]);
     expect(parseMatches('src/a\0' + '3\0x\0y\n')).toEqual([
       { path: 'src/a', line: 3, text: 'x\0y' },
