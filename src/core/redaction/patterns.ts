@@ -31,7 +31,8 @@ const PATTERNS: readonly Pattern[] = [
     hint: /:\/\//,
     expression:
       /[A-Za-z][A-Za-z0-9+.-]{1,20}:\/\/[^\s:/@"'<>]{0,256}:(?<secret>[^\s@"'<>]{1,512})@(?=[\w[.%-])/dg,
-    accept: (secret) => !isPlaceholder(secret) && !/^\d+\/|^\/\//.test(secret),
+    accept: (secret) =>
+      !isPlaceholder(secret) && !isCommonValue(secret) && !/^.{1,3}$|^\d+\/|^\/\//.test(secret),
   },
   {
     // https://TOKEN@host: a user name that is a token.
@@ -64,6 +65,7 @@ const PATTERNS: readonly Pattern[] = [
     hint: /machine|default/,
     expression:
       /\b(?:machine[\s\d:|+>-]+\S+|default)[\s\d:|+>-]+login[\s\d:|+>-]+\S+[\s\d:|+>-]+(?:account\s+\S+[\s\d:|+>-]+)?password[ \t]+(?<secret>\S+)/dg,
+    accept: (secret) => secret.length >= 6 && !isCommonValue(secret) && !isPlaceholder(secret),
   },
   {
     // The password's line of a .netrc by itself.
@@ -91,7 +93,8 @@ const PATTERNS: readonly Pattern[] = [
     // PostgreSQL's password file: host:port:database:user:password
     kind: 'pgpass',
     hint: /:(?:54\d\d|\*):/,
-    expression: /[\w.*-]+:(?:54\d\d|\*):[\w*-]+:[\w*-]+:(?<secret>[^\s:]{4,})/dg,
+    expression: /[\w.*-]+:(?:54\d\d|\*):[\w*-]+:[\w*-]+:(?<secret>[^\s:]{8,})/dg,
+    accept: (secret) => /\d/.test(secret),
   },
   {
     kind: 'token',
@@ -103,7 +106,7 @@ const PATTERNS: readonly Pattern[] = [
   {
     // name = "value" in code and configuration; name: 'value'; "name": "value"; messages: name 'value'
     kind: 'assignment',
-    hint: /secret|token|passw|pwd|passphrase|key|credential|auth|cookie|signature|dsn|salt|pass/i,
+    hint: /secret|token|passw|pwd|passphrase|key|credential|auth|cookie|dsn|salt|private|webhook|pat/i,
     expression:
       /(?<![\w.])(?<name>[A-Za-z_][\w.-]{1,60})(?:\\?["'`])?\]?(?:\s*(?::\s*[A-Za-z]{1,12}\s*)?(?:=>|:=|={1,3}|:|,)\s*|[ \t]+)[bruf]?(?<quote>\\?["'`])(?<secret>(?:(?!\k<quote>)[^\s\\]){6,512})\k<quote>/dg,
     accept: (secret, { name }) =>
@@ -112,7 +115,7 @@ const PATTERNS: readonly Pattern[] = [
   {
     // The same without quotes: YAML, INI, headers, query strings, printed `name: value`.
     kind: 'assignment',
-    hint: /secret|token|passw|pwd|passphrase|key|credential|auth|cookie|signature|dsn|salt|pass/i,
+    hint: /secret|token|passw|pwd|passphrase|key|credential|auth|cookie|dsn|salt|private|webhook|pat/i,
     expression:
       /(?<![\w.])(?<name>[A-Za-z_][\w.-]{1,60})["']?\s*(?:=>|:=|=|:)\s*(?<secret>[A-Za-z0-9+/_~!@#%^*-][A-Za-z0-9+/_~!@#%^*=-]{11,512})(?![\w.(["'])/dg,
     accept: (secret, { name }) =>
@@ -126,6 +129,7 @@ const PATTERNS: readonly Pattern[] = [
       /(?:^|(?<=[\s:"'`;+>-]))(?<name>[A-Z][A-Z0-9_]{2,60})=(?<quote>["']?)(?<secret>[^\s"'`$;]{6,512})\k<quote>(?=[\s"'`;]|$)/dgm,
     accept: (secret, { name }) =>
       isSecretName(name ?? '') &&
+      (!isWeakName(name ?? '') || looksRandom(secret, 10)) &&
       !/^(?:[A-Z]+_)?(?:PWD|OLDPWD)$/.test(name ?? '') &&
       !isCommonValue(secret) &&
       !isPlaceholder(secret) &&
@@ -135,7 +139,7 @@ const PATTERNS: readonly Pattern[] = [
 
 /** Names that end in a word that makes them harmless: `key` alone, `primary_key`, `token_count`. */
 function isWeakName(name: string): boolean {
-  return /^(?:key|keys|pin|auth|salt|license|cert|pass)$|(?:primary|foreign|sort|cache|partition|group|public|lookup|object|dict|map|routing|translation|i18n)[_-]?keys?$|(?:_|-)(?:count|limit|type|name|id|path|file|dir|ttl|length|size|index|field|url|uri|header|hash|sha256|version)$/i.test(
+  return /^(?:key|keys|pin|auth|salt|pass)$|(?:primary|foreign|sort|cache|partition|group|public|lookup|object|dict|map|routing|translation|i18n)[_-]?keys?$|(?:_|-)(?:count|limit|type|name|id|path|file|dir|ttl|length|size|index|field|url|uri|header|hash|sha256|version)$/i.test(
     name,
   );
 }

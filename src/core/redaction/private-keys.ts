@@ -8,10 +8,11 @@ import type { Finding } from './finding.ts';
 const BEGIN = /-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----/g;
 const END = /-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----/g;
 /** `    12\t`, `12:`, `file:12:`, `+`, `> `: what views and tools put in front of a line. */
-const PREFIX = /^(?:\s*\d+[\t:|-]\s?|[^\s:]+:\d+:|[ \t]+|["'])*/;
+const PREFIX = /^(?:\s*\d+[\t:|-]\s?|[^\s:]+:\d+:|[ \t]+|[bruf]?["'`])*/;
 /** The same in a diff or a quotation. Kept apart: a line of a key may begin with `+`. */
-const MARKED_PREFIX = /^(?:\s*\d+[\t:|-]\s?|[^\s:]+:\d+:|[+>-](?!----)|[ \t]+|["'])*/;
-const BODY = /^(?:[A-Za-z0-9+/=\\]+["',;]*|[A-Za-z-]+: .*)?$/;
+const MARKED_PREFIX = /^(?:\s*\d+[\t:|-]\s?|[^\s:]+:\d+:|[+>-](?!----)|[ \t]+|[bruf]?["'`])*/;
+/** A line of base64, perhaps inside a string of a program, or a header as in old keys. */
+const BODY = /^(?:[A-Za-z0-9+/=\\]+["'`,;+. \\]*|[A-Za-z-]+: .*|["'`,;+. ]+)?$/;
 
 export function findPrivateKeys(text: string): readonly Finding[] {
   if (!text.includes('PRIVATE KEY')) return [];
@@ -23,15 +24,21 @@ export function findPrivateKeys(text: string): readonly Finding[] {
     END.lastIndex = begin.index;
     const end = END.exec(text);
     const next = begins[index + 1]?.index ?? text.length;
-    const closed = end !== null && end.index < next;
-    const stop = closed ? end.index + end[0].length : bodyEnd(text, begin.index + begin[0].length);
-    pushLines(text, begin.index, stop, prefixAt(text, begin.index), findings);
-    from = stop;
+    const after = begin.index + begin[0].length;
+    const closed =
+      end !== null && end.index < next && text.slice(after, end.index).split('\n').every(isBody);
+    const stop = closed ? end.index + end[0].length : bodyEnd(text, after);
+    // The first line alone, as programs that read keys have it, is no secret.
+    if (stop > after) {
+      pushLines(text, begin.index, stop, prefixAt(text, begin.index), findings);
+    }
+    from = Math.max(stop, after);
   }
   for (const end of text.matchAll(END)) {
     if (end.index < from || findings.some((f) => end.index >= f.start && end.index < f.end))
       continue;
     const start = bodyStart(text, end.index);
+    if (start === end.index) continue;
     pushLines(text, start, end.index + end[0].length, prefixAt(text, end.index), findings);
   }
   return findings;

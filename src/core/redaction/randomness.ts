@@ -11,6 +11,7 @@ const COMMON_VALUES: ReadonlySet<string> = new Set(
   credentials token tokens apikey api_key api-key username user admin administrator root guest
   public private internal external string number boolean object function session cookie bearer
   basic digest interactive terminal keyring keychain gnome-keyring libsecret file-descriptor
+  pass pass1 pass123 passwd1 pwd foo bar baz foobar abc abcd abcdef xyz 1234 12345 123456 user:pass
   swordfish hunter2 letmein qwerty12345 12345678 123456789 1234567890 abcdefgh`
     .trim()
     .split(/\s+/),
@@ -23,7 +24,9 @@ export function isCommonValue(value: string): boolean {
 /** Something that is filled in later: `${TOKEN}`, `<token>`, `{{ token }}`, `xxxx`, `****`, `...`. */
 export function isPlaceholder(value: string): boolean {
   return (
-    /^\$|[$#]\{|\{\{|^<.*>$|^%[A-Za-z_]+%$|^%[sd]$|\.\.\.|…/.test(value) ||
+    /^\$|[$#]\{|\{\{|<[\w -]+>|^%[A-Za-z_]+%$|^%[sd]$|\.\.\.|…/.test(value) ||
+    // A regular expression.
+    /\(\?[:=!<]|\[\^?\\?\w-/.test(value) ||
     /^(.)\1+$/.test(value) ||
     /x{4,}|\*{3,}/i.test(value)
   );
@@ -42,14 +45,14 @@ export function entropy(value: string): number {
 }
 
 /**
- * Letters and digits mixed, many different ones, no words joined by separators with a number at the
- * end (`item-1234`, `user_42`), no counting sequence.
+ * Letters and digits mixed, many different ones; no words and numbers joined by separators
+ * (`item-1234`, `KEY_OVER_1024_CHARS`), no counting sequence.
  */
 export function looksRandom(value: string, minLength = 12): boolean {
   if (value.length < minLength || isPlaceholder(value) || isCommonValue(value)) return false;
   if (!/\d/.test(value) || !/[A-Za-z]/.test(value)) return false;
-  if (/^[A-Za-z]+(?:[-_./ ][A-Za-z]+)*[-_./ ]?\d{1,6}$/.test(value) && value.length < 24)
-    return false;
-  if (/0123456789|123456789|abcdefgh/i.test(value)) return false;
+  const parts = value.split(/[-_./=:,;\s]+/);
+  if (parts.every((part) => /^(?:[A-Za-z]*\d{0,4}|\d{1,6})$/.test(part))) return false;
+  if (/123456789|abcdefgh/i.test(value)) return false;
   return entropy(value) >= 3;
 }

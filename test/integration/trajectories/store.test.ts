@@ -177,25 +177,22 @@ describe('listing', () => {
     for (const id of ['a-1', 'a-2', 'a-3']) expect(healed).toContain(`"attemptId":"${id}"`);
   });
 
-  test('3,000 attempts are listed in well under half a second', async () => {
+  test('thousands of attempts are listed without opening one record', async () => {
     const store = newStore();
     const path = await write(store, 'a-1');
-    const record = await readFile(path, 'utf8');
     const folder = dirname(path);
     const index = join(folder, '.index.jsonl');
     const [line = ''] = (await readFile(index, 'utf8')).split('\n');
     let lines = '';
     for (let number = 2; number <= 3000; number++) {
-      await writeFile(join(folder, `a-${number}.jsonl`), record);
+      // Opened, it would be listed as damaged.
+      await writeFile(join(folder, `a-${number}.jsonl`), 'nonsense\n');
       lines += `${line.replace('"a-1"', `"a-${number}"`)}\n`;
     }
     await appendFile(index, lines);
-    await store.list();
-    const began = performance.now();
     const listed = await store.list();
-    const took = performance.now() - began;
     expect(listed.length).toBe(3000);
-    expect(took).toBeLessThan(500);
+    expect(new Set(listed.map((item) => item.outcome))).toEqual(new Set(['solved']));
   });
 });
 
