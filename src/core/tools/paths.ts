@@ -73,7 +73,7 @@ export function fileErrorText(error: unknown, path: string): string {
     case 'not-a-file':
       return `${showPath(path)} is not a regular file.`;
     case 'permission':
-      return `Permission denied: ${showPath(path)} (it may belong to a read-only folder).`;
+      return `Permission denied: ${showPath(path)} (see ls -l; it or its folder may be read-only).`;
     case 'too-large':
       return `${showPath(path)} is too large for this tool.`;
     case 'no-space':

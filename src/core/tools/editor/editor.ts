@@ -23,6 +23,7 @@ import { findNearMiss } from './nearest.ts';
 import { type EditorCall, editorParameters } from './parameters.ts';
 import {
   failed,
+  IGNORED_NOTE,
   type Rendered,
   renderCreated,
   renderDangling,
@@ -124,11 +125,8 @@ async function view(
   return renderView(path, text, range);
 }
 
-async function create(
-  { files, history }: Editor,
-  target: Target,
-  text: string,
-): Promise<ToolResult> {
+async function create(editor: Editor, target: Target, text: string): Promise<ToolResult> {
+  const { files, history } = editor;
   const { path, info } = target;
   if (info.kind === 'directory') return renderIsFolder(path, 'create');
   if (info.kind === 'missing' && info.isSymlink) return renderDangling(path);
@@ -146,7 +144,7 @@ async function create(
   }
   await files.write(path, after);
   history.push(info.realPath, { before: undefined, after, folders });
-  return changed(target, renderCreated(path, text));
+  return withIgnoreNote(editor, changed(target, renderCreated(path, text)), target);
 }
 
 async function edit(
@@ -172,7 +170,8 @@ async function edit(
 
   await files.write(path, outcome.bytes);
   history.push(info.realPath, { before, after: outcome.bytes, folders: [] });
-  return changed(target, renderEdited(path, readable(outcome.bytes) ?? '', outcome));
+  const shown = renderEdited(path, readable(outcome.bytes) ?? '', outcome);
+  return withIgnoreNote(editor, changed(target, shown), target);
 }
 
 async function undo({ session, files, history }: Editor, target: Target): Promise<ToolResult> {
@@ -194,6 +193,20 @@ async function undo({ session, files, history }: Editor, target: Target): Promis
   history.pop(info.realPath);
   const folders = await removeEmpty(session, last.folders);
   return changed(target, renderUndo(path, { kind: 'removed', folders }));
+}
+
+/** A change of a dependency or a build output can make tests pass here, but is in no patch. */
+async function withIgnoreNote(
+  { session }: Editor,
+  result: ToolResult,
+  { info }: Target,
+): Promise<ToolResult> {
+  const { end } = await session.run(
+    { argv: ['git', 'check-ignore', '-q', '--', `./${relativeToWorkspace(info.realPath)}`] },
+    { timeoutMs: PROGRAM_TIMEOUT_MS, maxOutputBytes: 1_000 },
+  );
+  const ignored = end.kind === 'exited' && end.code === 0;
+  return ignored ? { ...result, text: `${result.text}\n${IGNORED_NOTE}` } : result;
 }
 
 /** Removes folders, deepest first, until one is in use. Returns how many. */

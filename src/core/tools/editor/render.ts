@@ -220,6 +220,8 @@ function nearLines(near: { readonly first: number; readonly last: number }, text
   return [`${name}:`, ...shown].join('\n');
 }
 
+export const IGNORED_NOTE = '[git ignores this file: the change will not be part of the patch]';
+
 export type UndoOutcome =
   | { readonly kind: 'restored'; readonly left: number }
   | { readonly kind: 'removed'; readonly folders: number }

@@ -1,9 +1,10 @@
-import { WORKSPACE } from '../../sandbox/sandbox.ts';
-import { leadsOutsideText, normalizePath, tooLargeText } from '../paths.ts';
+import { SandboxFileError, WORKSPACE } from '../../sandbox/sandbox.ts';
+import { fileErrorText, leadsOutsideText, normalizePath, tooLargeText } from '../paths.ts';
 import type { Edited, InsertOutcome, ReplaceOutcome } from './edit.ts';
 import type { NearMiss } from './nearest.ts';
 import {
   type FolderEntry,
+  IGNORED_NOTE,
   type Rendered,
   renderCreated,
   renderDangling,
@@ -82,7 +83,9 @@ export function observationSamples(): Readonly<Record<string, string>> {
     parentIsFile: renderParentIsFile(path, `${WORKSPACE}/src`),
     textTooLarge: renderTextTooLarge(1_000),
     notAFile: renderNotAFile(path),
+    ignoredNote: IGNORED_NOTE,
     tooLarge: tooLargeText(path, 9_000_000, 8_000_000),
+    permission: fileErrorText(new SandboxFileError('permission', ''), path),
     leadsOutside: leadsOutsideText(path),
     pathEmpty: refusal(''),
     pathWithNul: refusal('/workspace/a\0'),

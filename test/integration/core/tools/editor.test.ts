@@ -144,6 +144,40 @@ describe.each(['none', 'local'] as const)('str_replace_editor in sandbox %s', (k
     await test.sh('[ ! -e /tmp/prime-x ] && rm /workspace/out');
   });
 
+  it('says when permissions forbid it, and changes nothing', async () => {
+    await test.sh(
+      'cd /workspace && printf a > closed && chmod 0 closed && printf a > fixed && chmod 444 fixed',
+    );
+    // Without a sandbox the tests may run as root, whom no mode stops.
+    const root = kind === 'none' && process.getuid?.() === 0;
+    for (const name of ['closed', 'fixed']) {
+      const result = await call('str_replace', `/workspace/${name}`, {
+        old_str: 'a',
+        new_str: 'b',
+      });
+      expect(result.ok).toBe(root);
+      const text = root ? 'Edited' : `Permission denied: /workspace/${name}`;
+      expect(result.text).toContain(text);
+    }
+    expect(await test.sh('cd /workspace && cat fixed && rm -f closed fixed')).toBe(
+      root ? 'b' : 'a',
+    );
+  });
+
+  it('says when a change will be in no patch, since git ignores the file', async () => {
+    await test.sh("cd /workspace && printf '*.log\\n' >> .gitignore");
+    const note = '\n[git ignores this file: the change will not be part of the patch]';
+    const created = await call('create', '/workspace/a.log', { file_text: 'x\n' });
+    expect(created.text).toBe(`Created /workspace/a.log (1 line).${note}`);
+    const edited = await call('insert', '/workspace/a.log', { insert_line: 1, insert_text: 'y' });
+    expect(edited.text).toContain(note);
+    // A tracked file is part of the patch, whatever .gitignore says.
+    await test.sh("cd /workspace && printf 'a.txt\\n' >> .gitignore");
+    const tracked = await call('insert', '/workspace/a.txt', { insert_line: 0, insert_text: 'y' });
+    expect(tracked.text).not.toContain(note);
+    await test.sh('cd /workspace && git checkout -q -- .gitignore a.txt && rm a.log');
+  });
+
   it('takes odd names', async () => {
     for (const name of [
       'a b',

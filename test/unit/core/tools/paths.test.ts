@@ -68,7 +68,7 @@ describe('fileErrorText', () => {
   it('says what a model can do something about', () => {
     const error = new SandboxFileError('permission', 'EACCES');
     expect(fileErrorText(error, '/workspace/a')).toBe(
-      'Permission denied: /workspace/a (it may belong to a read-only folder).',
+      'Permission denied: /workspace/a (see ls -l; it or its folder may be read-only).',
     );
   });
 

@@ -101,7 +101,7 @@ describe('checkCall', () => {
 
   it('explains an argument called __proto__', async () => {
     const args = JSON.parse('{"name": "a", "__proto__": {"x": 1}}') as Record<string, unknown>;
-    expect(await call(args)).toContain('echo');
+    expect(await call(args)).toContain('unknown parameter "__proto__"');
   });
 });
 
