@@ -27,6 +27,8 @@ await build({
   platform: 'node',
   format: 'esm',
   target: 'node20.19',
+  // Some packages (jsonc-parser) have a `main` that no bundler can follow.
+  mainFields: ['module', 'main'],
   sourcemap: 'linked',
   loader: textAssets,
   plugins: [assetModules],

@@ -117,7 +117,7 @@ async function finish(
     );
   else context.stdout.write(renderReport(report, createStyle(context.stdout, context.env)));
 
-  if (applied && applied.kind !== 'applied') {
+  if (applied && applied.kind !== 'applied' && applied.kind !== 'applicable') {
     context.stderr.write(`prime-agent: the patch was not applied: ${applied.reason}\n`);
     return EXIT.environment;
   }

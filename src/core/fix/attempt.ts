@@ -11,11 +11,11 @@ import type { Policy } from '../policies/policy.ts';
 import { SandboxFailure, type SandboxSession } from '../sandbox/sandbox.ts';
 import { extractPatch } from '../snapshot/patch.ts';
 import { renderFailures } from '../tools/run-tests/render.ts';
-import type { Tool } from '../tools/tool.ts';
 import {
   type Budgets,
   type HeaderLine,
   TRAJECTORY_VERSION,
+  type TrajectoryLine,
   type TrajectorySink,
 } from '../trajectories/schema.ts';
 import { currentScaffoldHash } from './scaffold.ts';
@@ -51,6 +51,8 @@ export interface AttemptReport {
   readonly grade?: GradeReport;
   readonly totals: LoopResult['totals'];
   readonly durationMs: number;
+  /** Why the record of this attempt is not complete, where it is not. */
+  readonly recordProblem?: string;
 }
 
 export interface AttemptDeps {
@@ -68,31 +70,16 @@ export interface AttemptDeps {
 export async function runAttempt(setup: AttemptSetup, deps: AttemptDeps): Promise<AttemptReport> {
   const began = performance.now();
   const messages = await openingMessages(setup);
-  await deps.sink.append(headerLine(setup, messages));
+  const unrecorded = await record(deps.sink, headerLine(setup, messages));
+  const acted: Acted = unrecorded
+    ? { loop: notStarted(messages), end: { kind: 'infrastructure', reason: unrecorded }, patch: '' }
+    : await act(setup, deps, messages);
+  const { end, row, grade } = await judge(setup, deps, acted);
 
-  const acted = await act(setup, deps, messages);
-  let { end } = acted;
-  let grade: GradeReport | undefined;
-  if (end.kind === 'submitted') {
-    deps.onGrading?.();
-    const { grade: gradeSetup, baseline, targets } = setup;
-    const graded = await gradePatch({
-      setup: gradeSetup,
-      baseline,
-      targets,
-      patch: acted.patch,
-      signal: deps.signal,
-    });
-    if (graded.kind === 'graded') grade = graded.report;
-    else if (deps.signal.aborted) end = { kind: 'cancelled' };
-    else end = { kind: 'infrastructure', reason: graded.reason, remedy: graded.remedy };
-  }
-
-  const row = outcomeOf(end, grade?.verdict);
   const summary = await setup.redactor.redact(acted.loop.summary);
   const { totals, leniencyUsed, localOnly } = acted.loop;
   const durationMs = Math.round(performance.now() - began);
-  await deps.sink.append({
+  const recordProblem = await record(deps.sink, {
     type: 'end',
     endedAt: new Date().toISOString(),
     end,
@@ -106,8 +93,9 @@ export async function runAttempt(setup: AttemptSetup, deps: AttemptDeps): Promis
     localOnly,
     totals: { ...totals, durationMs },
   });
+  const { attemptId } = setup;
   return {
-    attemptId: setup.attemptId,
+    attemptId,
     row,
     end,
     patch: acted.patch,
@@ -115,13 +103,55 @@ export async function runAttempt(setup: AttemptSetup, deps: AttemptDeps): Promis
     grade,
     totals,
     durationMs,
+    recordProblem,
   };
+}
+
+/** A full disk must not take a verified patch with it: why the line is not on disk, or nothing. */
+async function record(sink: TrajectorySink, line: TrajectoryLine): Promise<string | undefined> {
+  try {
+    await sink.append(line);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+interface Judged {
+  readonly end: AttemptEnd;
+  readonly row: OutcomeRow;
+  readonly grade?: GradeReport;
+}
+
+async function judge(setup: AttemptSetup, deps: AttemptDeps, acted: Acted): Promise<Judged> {
+  const { end, patch } = acted;
+  if (end.kind !== 'submitted') return { end, row: outcomeOf(end, undefined) };
+  if (acted.unusable) return { end, row: { ...outcomeOf(end, 'failed'), reason: acted.unusable } };
+  deps.onGrading?.();
+  const { grade, baseline, targets } = setup;
+  const graded = await gradePatch({ setup: grade, baseline, targets, patch, signal: deps.signal });
+  if (graded.kind === 'graded') {
+    const { report } = graded;
+    const row = outcomeOf(end, report.verdict);
+    const failed = report.verdict === 'failed';
+    return {
+      end,
+      grade: report,
+      row: failed ? { ...row, reason: report.strict.explanation } : row,
+    };
+  }
+  const broken: AttemptEnd = deps.signal.aborted
+    ? { kind: 'cancelled' }
+    : { kind: 'infrastructure', reason: graded.reason, remedy: graded.remedy };
+  return { end: broken, row: outcomeOf(broken, undefined) };
 }
 
 interface Acted {
   readonly loop: LoopResult;
   readonly end: AttemptEnd;
   readonly patch: string;
+  /** Why what was submitted cannot be graded, by the attempt's own fault. */
+  readonly unusable?: string;
 }
 
 async function act(
@@ -135,7 +165,7 @@ async function act(
   let loop: LoopResult | undefined;
   try {
     session = await grade.provider.open(grade.spec, signal);
-    const tools: readonly Tool[] = attemptTools(session, grade, setup.targets);
+    const tools = attemptTools(session, grade, setup.targets);
     loop = await runLoop({
       policy,
       tools,
@@ -148,11 +178,10 @@ async function act(
       signal,
       listener,
     });
-    const patch =
-      loop.end.kind === 'cancelled' ? undefined : await extractPatch(session, grade.spec.base);
-    if (!patch) return { loop, end: loop.end, patch: '' };
-    if (patch.kind === 'patch') return { loop, end: loop.end, patch: patch.patch };
-    return { loop, end: { kind: 'infrastructure', reason: patch.reason }, patch: '' };
+    if (loop.end.kind === 'cancelled') return { loop, end: loop.end, patch: '' };
+    const extracted = await extractPatch(session, grade.spec.base, { signal });
+    if (extracted.kind === 'patch') return { loop, end: loop.end, patch: extracted.patch };
+    return { loop, end: loop.end, patch: '', unusable: extracted.reason };
   } catch (error) {
     return { loop: loop ?? notStarted(messages), end: failureOf(error, signal), patch: '' };
   } finally {

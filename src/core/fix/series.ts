@@ -53,6 +53,7 @@ export async function runSeries(
           },
         );
         ended.push(report);
+        if (report.recordProblem) listener?.({ kind: 'warning', text: report.recordProblem });
         const { row, totals, durationMs } = report;
         listener?.({ kind: 'attempt-end', ...where, row, turns: totals.turns, durationMs });
         if (row.outcome === 'solved') enough.abort(new Error('another attempt has solved it'));

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { TestResult, TestRun } from '../frameworks/framework.ts';
 import { SandboxFailure } from '../sandbox/sandbox.ts';
-import { misbehaving, plantInto, statusById } from './canaries/plant.ts';
+import { misbehaving, plantInto, statusById } from './planted.ts';
 import { runIn, withSession } from './session-run.ts';
 import type { Baseline, BaselineOutcome, GradeSetup } from './types.ts';
 

@@ -3,8 +3,8 @@ import type { Verdict } from '../agent/outcomes.ts';
 import type { TestRun } from '../frameworks/framework.ts';
 import { SandboxFailure, type SandboxSession } from '../sandbox/sandbox.ts';
 import { applyPatch, splitPatch } from '../snapshot/patch.ts';
-import { misbehaving, type Planted, plantInto, statusById } from './canaries/plant.ts';
 import { flagPatch } from './flags.ts';
+import { misbehaving, type Planted, plantInto, statusById } from './planted.ts';
 import { runIn, withSession } from './session-run.ts';
 import { restoreSharedConfiguration } from './shared-configuration.ts';
 import { isTestSide } from './test-side.ts';
@@ -37,7 +37,9 @@ async function grade(request: GradeRequest): Promise<Omit<GradeReport, 'duration
   const testFiles = new Set(baseline.results.map((test) => test.file));
   const parts = splitPatch(patch);
   const dropped = parts.filter((part) =>
-    isTestSide(setup.framework, part.path, part.status === 'added', testFiles),
+    part.touches.some((path) =>
+      isTestSide(setup.framework, path, part.status === 'added', testFiles),
+    ),
   );
   const source = parts
     .filter((part) => !dropped.includes(part))

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { PlantCanaries, TestResult } from '../../frameworks/framework.ts';
-import { type SandboxSession, WORKSPACE } from '../../sandbox/sandbox.ts';
+import type { PlantCanaries, TestResult } from '../frameworks/framework.ts';
+import { type SandboxSession, WORKSPACE } from '../sandbox/sandbox.ts';
 
 /** Test files larger than this are left as they are. */
 const MAX_BYTES = 2 * 2 ** 20;
