@@ -71,8 +71,9 @@ export function textMessages(
   messages: readonly Message[],
   tools: readonly ToolSchema[],
 ): readonly WireMessage[] {
-  const prompt = toolPrompt(tools);
   const written = messages.map(textMessage);
+  if (tools.length === 0) return joinUsers(written);
+  const prompt = toolPrompt(tools);
   const [first, ...rest] = written;
   if (first?.role === 'system') {
     return joinUsers([{ role: 'system', content: `${first.content}\n\n${prompt}` }, ...rest]);

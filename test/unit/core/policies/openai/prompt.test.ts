@@ -70,8 +70,15 @@ test('text: everything as text, also calls that were native before', () => {
 });
 
 test('text without a system message: the tools make one', () => {
-  expect(textMessages([{ role: 'user', content: 'U' }], [])[0]).toMatchObject({
+  const tool = { name: 'f', description: 'F.', parameters: {} };
+  expect(textMessages([{ role: 'user', content: 'U' }], [tool])[0]).toMatchObject({
     role: 'system',
     content: expect.stringMatching(/^# Tools/),
   });
+});
+
+test('text without tools: nothing is added', () => {
+  expect(textMessages([{ role: 'user', content: 'U' }], [])).toEqual([
+    { role: 'user', content: 'U' },
+  ]);
 });
