@@ -70,6 +70,8 @@ const reportLine = z.discriminatedUnion('type', [
   }),
   /** What was reported for this file so far is void: the file runs once more. */
   z.object({ type: z.literal('discard'), file: z.string() }),
+  /** The process of this file has ended. */
+  z.object({ type: z.literal('fileEnd'), file: z.string() }),
   z.object({ type: z.literal('end') }),
 ]);
 
@@ -114,8 +116,9 @@ export function parseReport(
   const place = createPlacer(run.projectPath, isTestFile);
   let results = new Map<string, TestResult>();
   let collectionErrors = new Map<string, CollectionError>();
-  /** Per file the test that began last. */
+  /** Per file the test that began last, and the file itself where its process is known to run. */
   const running = new Map<string, RunningLine>();
+  const runningFiles = new Map<string, RunningLine>();
   let complete = false;
 
   for (const line of readLines(report)) {
@@ -123,7 +126,11 @@ export function parseReport(
       case 'start':
         break;
       case 'running':
-        running.set(line.file, line);
+        (line.id === line.file ? runningFiles : running).set(line.file, line);
+        break;
+      case 'fileEnd':
+        runningFiles.delete(line.file);
+        running.delete(line.file);
         break;
       case 'discard': {
         const file = place.file(line.file);
@@ -157,7 +164,7 @@ export function parseReport(
     }
   }
   if (!complete) {
-    for (const line of running.values()) {
+    for (const line of new Map([...runningFiles, ...running]).values()) {
       const result = unfinished(line, run, place);
       if (!results.has(result.id)) results.set(result.id, result);
     }
@@ -239,10 +246,11 @@ function toFailure(
 
 function unfinished(line: RunningLine, run: RawRun, place: Placer): TestResult {
   const file = place.file(line.file);
+  const what = line.id === line.file ? 'file' : 'test';
   const message =
     run.exitCode === undefined
-      ? 'this test had not ended when the time was up'
-      : `the test process ended while this test ran (${describeExit(run.exitCode)})`;
+      ? `this ${what} had not ended when the time was up`
+      : `the test process ended while this ${what} ran (${describeExit(run.exitCode)})`;
   return {
     id: place.id(line.id),
     file,

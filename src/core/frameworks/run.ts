@@ -120,7 +120,9 @@ export function crashReason(exitCode: number, log: string): string {
   const own = [...log.matchAll(/^prime-agent: (.*)$/gm)].at(-1)?.[1];
   if (own) return own;
   const lines = log.split('\n').filter((line) => line.trim() !== '');
-  const telling = lines.findLast((line) => /^(?:ERROR|E {2}|error|[\w.]*Error)\b.*:/.test(line));
+  const telling =
+    lines.findLast((line) => /^(?!.*usage:).*\berror: /.test(line)) ??
+    lines.findLast((line) => /^(?:E {2}|[\w.]*Error\b.*:)/.test(line));
   const last = (telling ?? lines.at(-1))?.trim();
   const end = `the test run ended before any test was reported (${describeExit(exitCode)})`;
   return last ? `${end}: ${last.slice(0, 500)}` : end;

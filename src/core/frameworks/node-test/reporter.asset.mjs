@@ -316,7 +316,10 @@ export default async function* report(events) {
         break;
       case 'test:dequeue': {
         const file = relative(data.entryFile ?? data.file ?? '');
-        if (data.nesting === 0 && relative(data.name) === file) break;
+        if (data.nesting === 0 && relative(data.name) === file) {
+          write({ type: 'running', id: file, key: file, file, name: path.basename(file) });
+          break;
+        }
         const names = running.get(file) ?? [];
         names.length = data.nesting;
         names[data.nesting] = data.name;
@@ -330,6 +333,11 @@ export default async function* report(events) {
           line: data.line,
           name: names.join(' > '),
         });
+        break;
+      }
+      case 'test:complete': {
+        const file = relative(data.entryFile ?? data.file ?? '');
+        if (data.nesting === 0 && relative(data.name) === file) write({ type: 'fileEnd', file });
         break;
       }
       case 'test:start':
