@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Blob, type BlobRepository, withBlobRepository } from './blob-repository.ts';
 import { gitFailed, mustRunGit, runGit } from './git.ts';
 import { parsePatch } from './patch-format.ts';
-import { fromRawPath, isPlainPath, type RawPath, splitNul, toRawPath } from './raw-path.ts';
+import { fromRawPath, isPlainPath, type RawPath, splitNul } from './raw-path.ts';
 
 export interface Conflict {
   readonly path: string;
@@ -40,7 +40,7 @@ export function touchedPaths(
       reason: 'This is not a git patch: no line begins with "diff --git".',
     };
   }
-  const paths = new Set(parts.flatMap((part) => part.touches).map(toRawPath));
+  const paths = new Set(parts.flatMap((part) => part.touches));
   for (const path of paths) {
     if (!isPlainPath(path)) {
       return {
@@ -93,8 +93,7 @@ function changedMeanwhile(
   const conflicts: Conflict[] = [];
   for (const part of parsePatch(patch)) {
     if (part.oldBlob === undefined) continue;
-    const path = part.touches[0] ?? part.path;
-    const hash = before.get(toRawPath(path))?.hash;
+    const hash = before.get(part.touches[0] ?? '')?.hash;
     const expected = /^0+$/.test(part.oldBlob) ? undefined : part.oldBlob;
     if (hash === expected) continue;
     const reason =
@@ -103,7 +102,7 @@ function changedMeanwhile(
         : expected === undefined
           ? 'exists now'
           : 'has changed since the snapshot';
-    conflicts.push({ path, reason });
+    conflicts.push({ path: fromRawPath(part.touches[0] ?? ''), reason });
   }
   return conflicts;
 }

@@ -70,7 +70,9 @@ export async function applyPatchToWorkspace(
       const link = await linkAbove(workspace, path);
       if (link !== undefined) return behindLink(path, link);
       const found = await readPresent(workspace, path);
-      if (found === 'other') {
+      // A folder whose files go may make room for a file.
+      const cleared = touched.paths.some((other) => other.startsWith(`${path}/`));
+      if (found === 'other' && !cleared) {
         const reason = 'is a folder, a pipe or a very large file now';
         const conflicts = [{ path: fromRawPath(path), reason }];
         return {
@@ -79,7 +81,7 @@ export async function applyPatchToWorkspace(
           conflicts,
         };
       }
-      if (found) present.set(path, found);
+      if (found && found !== 'other') present.set(path, found);
     }
     const current = new Map([...present].map(([path, { blob }]) => [path, blob] as const));
     const computed = await computeApply(patch, current, { exact: true, signal: options.signal });
@@ -182,7 +184,9 @@ async function replaceAll(
     for (const { path, blob, index } of entries) {
       if (!blob) continue;
       for (const folder of parentPaths(path)) {
-        if (await succeeds(mkdir(at(folder)))) undo.push(() => rmdir(at(folder)));
+        if (!(await succeeds(mkdir(at(folder))))) continue;
+        undo.push(() => rmdir(at(folder)));
+        await ownLike(at(folder), await nearestFolder(workspace, folder));
       }
       const old = at(`${staging}/old${index}`);
       const found = present.get(path);
@@ -215,10 +219,13 @@ async function stage(
 ): Promise<void> {
   if (blob.mode === '120000') return symlink(blob.content, to);
   await writeFile(to, blob.content, { mode: blob.mode === '100755' ? 0o777 : 0o666, flag: 'wx' });
-  const owner = before ?? (await nearestFolder(workspace, path));
-  // Only root can, and only root has to.
-  if (process.getuid?.() === 0) await chown(to, owner.uid, owner.gid);
+  await ownLike(to, before ?? (await nearestFolder(workspace, path)));
   if (before?.isFile()) await chmod(to, modeLike(before.mode & 0o7777, blob.mode === '100755'));
+}
+
+/** Only root can give files away, and only root has to. */
+async function ownLike(path: string | Buffer, owner: Stats): Promise<void> {
+  if (process.getuid?.() === 0) await chown(path, owner.uid, owner.gid);
 }
 
 /** The permissions as they were; who may read may execute, if the patch says so. */

@@ -118,10 +118,11 @@ async function listRepository(
   mayLookUp: boolean,
   options: ListingOptions,
 ): Promise<Part | undefined> {
-  // Otherwise a broken .git would make git answer for the repository around it.
+  // Otherwise a broken .git would make git answer for the repository around it, and a core.worktree
+  // that leads elsewhere for the files there.
   const env: Record<string, string> = mayLookUp
     ? {}
-    : { GIT_CEILING_DIRECTORIES: join(folder, '..') };
+    : { GIT_CEILING_DIRECTORIES: join(folder, '..'), GIT_WORK_TREE: folder };
   const ask = (...args: string[]): GitRequest => ({
     ...readingUserRepository(folder, args, env),
     signal: options.signal,

@@ -1,4 +1,4 @@
-import { Buffer } from 'node:buffer';
+import { fromRawPath, type RawPath, toRawPath } from './raw-path.ts';
 
 export interface PatchFile {
   /** Relative to the workspace; the new name where a patch of other origin renames. */
@@ -10,8 +10,8 @@ export interface PatchFile {
 export interface PatchPart extends PatchFile {
   /** A patch of its own. A file that becomes a link (or the other way) is one part, not two. */
   readonly patch: string;
-  /** Every path that the part reads or writes: two for a rename. */
-  readonly touches: readonly string[];
+  /** Every path that the part reads or writes, as bytes: two for a rename. */
+  readonly touches: readonly RawPath[];
   /** Hash of the file before, where the patch says it in full. */
   readonly oldBlob: string | undefined;
 }
@@ -61,12 +61,12 @@ function readSection(section: string): PatchPart {
     header.find((line) => line.startsWith(prefix))?.slice(prefix.length);
   const added = value('new file mode ') !== undefined;
   const deleted = value('deleted file mode ') !== undefined;
-  const from = unquote(value('rename from ') ?? value('copy from '));
-  const to = unquote(value('rename to ') ?? value('copy to '));
+  const from = rawName(value('rename from ') ?? value('copy from '));
+  const to = rawName(value('rename to ') ?? value('copy to '));
   const path =
     to ?? samePath(header[0]?.slice('diff --git '.length) ?? '') ?? namedPath(header) ?? '';
   return {
-    path,
+    path: fromRawPath(path),
     status: added ? 'added' : deleted ? 'deleted' : 'modified',
     binary: /\n(GIT binary patch\n|Binary files )/.test(section),
     patch: section,
@@ -76,22 +76,22 @@ function readSection(section: string): PatchPart {
 }
 
 /** `a/NAME b/NAME`, either of them quoted where it needs to be. */
-function samePath(names: string): string | undefined {
+function samePath(names: string): RawPath | undefined {
   if (names.startsWith('"')) {
     const end = /^"(?:[^"\\]|\\.)*"/.exec(names)?.[0];
-    return end === undefined ? undefined : unquote(end)?.slice(2);
+    return rawName(end)?.slice(2);
   }
   const length = (names.length - 5) / 2;
   const name = names.slice(2, 2 + length);
-  return Number.isInteger(length) && names === `a/${name} b/${name}` ? name : undefined;
+  return Number.isInteger(length) && names === `a/${name} b/${name}` ? toRawPath(name) : undefined;
 }
 
 /** From `+++ b/NAME` or `--- a/NAME`. */
-function namedPath(header: readonly string[]): string | undefined {
+function namedPath(header: readonly string[]): RawPath | undefined {
   for (const prefix of ['+++ ', '--- ']) {
     const line = header.find((candidate) => candidate.startsWith(prefix));
     // git puts a tab behind names with spaces.
-    const name = unquote(line?.slice(prefix.length).replace(/\t$/, ''));
+    const name = rawName(line?.slice(prefix.length).replace(/\t$/, ''));
     if (name !== undefined && name !== '/dev/null') return name.slice(2);
   }
   return undefined;
@@ -99,17 +99,18 @@ function namedPath(header: readonly string[]): string | undefined {
 
 const ESCAPES: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13 };
 
-/** git's quoting of odd names: C escapes and octal bytes. Bytes that are not UTF-8 become U+FFFD. */
-function unquote(name: string | undefined): string | undefined {
-  if (name === undefined || !name.startsWith('"')) return name;
-  const bytes: Buffer[] = [];
+/** Takes git's quoting of odd names away: C escapes and octal bytes. */
+function rawName(name: string | undefined): RawPath | undefined {
+  if (name === undefined) return undefined;
+  if (!name.startsWith('"')) return toRawPath(name);
+  let raw = '';
   for (const [, octal, escaped, plain] of name
     .slice(1, -1)
     .matchAll(/\\([0-7]{3})|\\(.)|([^\\]+)/gs)) {
-    if (octal !== undefined) bytes.push(Buffer.from([Number.parseInt(octal, 8)]));
-    else if (escaped !== undefined) {
-      bytes.push(Buffer.from([ESCAPES[escaped] ?? escaped.charCodeAt(0)]));
-    } else bytes.push(Buffer.from(plain ?? '', 'utf8'));
+    if (octal !== undefined) raw += String.fromCharCode(Number.parseInt(octal, 8));
+    else if (escaped !== undefined)
+      raw += String.fromCharCode(ESCAPES[escaped] ?? escaped.charCodeAt(0));
+    else raw += toRawPath(plain ?? '');
   }
-  return Buffer.concat(bytes).toString('utf8');
+  return raw;
 }

@@ -14,7 +14,10 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { createNoneSandbox } from '../../../src/core/sandbox/none.ts';
+import type { SandboxSession } from '../../../src/core/sandbox/sandbox.ts';
 import { type MadeBase, type MakeBaseOptions, makeBase } from '../../../src/core/snapshot/base.ts';
+import { type ExtractedPatch, extractPatch } from '../../../src/core/snapshot/patch.ts';
 
 /** A new folder, removed after the test. */
 export function temporaryFolder(): string {
@@ -111,4 +114,44 @@ export function allObjects(folder: string): string {
     encoding: 'latin1',
     maxBuffer: 64e6,
   });
+}
+
+/** A session without isolation over a base, closed after the test. */
+export async function session(base: MadeBase): Promise<SandboxSession> {
+  process.env.PRIME_AGENT_HOME = dirname(dirname(dirname(base.tree)));
+  const opened = await createNoneSandbox().open({
+    base,
+    toolchain: { path: [], mounts: [], env: {} },
+    toolbox: {},
+    limits: { processes: 1024, fileBytes: 4 * 2 ** 30 },
+  });
+  onTestFinished(() => opened.close());
+  return opened;
+}
+
+/** What the agent does. */
+export async function act(opened: SandboxSession, command: string): Promise<void> {
+  const result = await opened.shell(command, { timeoutMs: 30_000, maxOutputBytes: 10_000 });
+  const said = Buffer.from(result.output.head).toString();
+  if (result.end.kind !== 'exited' || result.end.code !== 0) {
+    throw new Error(`${command}: ${JSON.stringify(result.end)} ${said}`);
+  }
+}
+
+/** What `filesOf` says, of a session's workspace. */
+export async function filesIn(opened: SandboxSession): Promise<Record<string, string>> {
+  const found = await opened.run(
+    { argv: ['bash', '-c', 'pwd -P | tr -d "\\n" | base64 -w0'] },
+    { timeoutMs: 10_000, maxOutputBytes: 10_000 },
+  );
+  return filesOf(Buffer.from(Buffer.from(found.output.head).toString(), 'base64').toString());
+}
+
+export async function extract(
+  opened: SandboxSession,
+  base: MadeBase,
+): Promise<Extract<ExtractedPatch, { kind: 'patch' }>> {
+  const outcome = await extractPatch(opened, base);
+  if (outcome.kind !== 'patch') throw new Error(outcome.reason);
+  return outcome;
 }
