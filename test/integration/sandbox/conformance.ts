@@ -630,6 +630,20 @@ python3 -c "$p"; true`);
         await session.files.remove('/workspace/files');
       });
 
+      test.each([
+        ['nothing', ''],
+        ['text without a final newline', 'a'],
+        ['text with final newlines', 'a\n\n\n'],
+        ['a BOM and carriage returns', '\ufeffa\r\nb\r'],
+        ['quotes and backslashes', `'"\\\\n%s$x\`y\``],
+        ['control characters', '\u0001\u0002\u007f\u001b\u0080\u2028'],
+        ['a dash', '-n'],
+        ['more than fits into a request', 'x'.repeat(70_000)],
+      ])('content of every kind: %s', async (_, content) => {
+        await session.files.write('/workspace/content', Buffer.from(content));
+        expect(await read('/workspace/content')).toBe(content);
+      });
+
       test('a write keeps the mode and is seen by the shell', async () => {
         await sh('printf x > mode; chmod 750 mode');
         await session.files.write('/workspace/mode', Buffer.from('new\n'));

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { posix } from 'node:path';
 import { TOOLBOX, type Toolchain, WORKSPACE } from '../sandbox.ts';
@@ -67,6 +68,21 @@ export function isolationArguments(features: BubblewrapFeatures): string[] {
   ];
 }
 
+/**
+ * Files of /proc that steer the kernel. Their permissions are by uid, not by capability, so root's
+ * own uid could write them; bubblewrap covers them only where it believes them writable.
+ */
+function kernelSettings(): string[] {
+  const args: string[] = [];
+  for (const name of ['sys', 'irq', 'bus', 'fs', 'acpi', 'scsi', 'driver', 'tty', 'mtrr']) {
+    if (existsSync(`/proc/${name}`)) args.push('--ro-bind-try', `/proc/${name}`, `/proc/${name}`);
+  }
+  for (const name of ['sysrq-trigger', 'kcore', 'keys', 'key-users', 'timer_list', 'sched_debug']) {
+    if (existsSync(`/proc/${name}`)) args.push('--ro-bind', '/dev/null', `/proc/${name}`);
+  }
+  return args;
+}
+
 /** Arguments up to the mounts of the workspace, which the stage adds (it knows what could be mounted). */
 export function baseArguments(input: {
   readonly features: BubblewrapFeatures;
@@ -88,6 +104,7 @@ export function baseArguments(input: {
     ...systemMounts(input.etc),
     '--proc',
     '/proc',
+    ...kernelSettings(),
     '--dev',
     '/dev',
     ...tmpfs('/tmp', TMP_BYTES, '1777'),
