@@ -1,7 +1,7 @@
 import { isCommonValue, isPlaceholder } from './randomness.ts';
 
 /** Shorter values are not looked for on their own: they would hit ordinary words. */
-export const MIN_SECRET_LENGTH = 8;
+const MIN_SECRET_LENGTH = 8;
 
 const SECRET_PARTS: ReadonlySet<string> = new Set(
   `TOKEN TOKENS KEY KEYS SECRET SECRETS PASSWORD PASSWORDS PASSWD PASSPHRASE PASS PWD CREDENTIAL

@@ -14,7 +14,7 @@ export type Detector = (text: string) => readonly Finding[];
 export const MARKER = '[redacted:';
 
 /** Overlapping findings become one, under the kind of the longest. Sorted by place. */
-export function mergeFindings(findings: readonly Finding[]): readonly Finding[] {
+function mergeFindings(findings: readonly Finding[]): readonly Finding[] {
   const sorted = [...findings].sort((a, b) => a.start - b.start || b.end - a.end);
   const merged: Finding[] = [];
   let longest = 0;

@@ -13,10 +13,10 @@ export interface PlaceOptions {
   readonly hostName?: string;
 }
 
-export const CANONICAL_WORKSPACE = '/workspace';
-export const CANONICAL_HOME = '/home/user';
-export const CANONICAL_USER = 'user';
-export const CANONICAL_HOST = 'host';
+const CANONICAL_WORKSPACE = '/workspace';
+const CANONICAL_HOME = '/home/user';
+const CANONICAL_USER = 'user';
+const CANONICAL_HOST = 'host';
 
 /** Names that say nothing about a person, or are words of code and prose. Lower case. */
 const COMMON_NAMES: ReadonlySet<string> = new Set(

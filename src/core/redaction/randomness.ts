@@ -33,7 +33,7 @@ export function isPlaceholder(value: string): boolean {
 }
 
 /** Shannon entropy in bits per character. */
-export function entropy(value: string): number {
+function entropy(value: string): number {
   const counts = new Map<string, number>();
   for (const character of value) counts.set(character, (counts.get(character) ?? 0) + 1);
   let bits = 0;

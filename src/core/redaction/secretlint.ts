@@ -1,4 +1,5 @@
 import { rules } from '@secretlint/secretlint-rule-preset-recommend';
+import type { SecretLintRuleContext, SecretLintSourceCode } from '@secretlint/types';
 import type { Finding } from './finding.ts';
 
 /**
@@ -8,10 +9,6 @@ import type { Finding } from './finding.ts';
  * that one creates every rule anew for every text and keeps profiling entries for as long as the
  * process lives, which a language server or an extension host would feel.
  */
-
-type Rule = (typeof rules)[number];
-type RuleContext = Parameters<Rule['create']>[0];
-type RuleSource = Parameters<NonNullable<ReturnType<Rule['create']>['file']>>[0];
 
 /**
  * Left out: comments in the text that switch rules off (the text is not the one to decide), the
@@ -69,7 +66,7 @@ export function createSecretlintRules(): SecretlintRules {
   };
 }
 
-function contextOf(kind: string, report: (finding: Finding) => void): RuleContext {
+function contextOf(kind: string, report: (finding: Finding) => void): SecretLintRuleContext {
   return {
     sharedOptions: {},
     // The wording of the rules' messages is of no use here.
@@ -83,7 +80,7 @@ function contextOf(kind: string, report: (finding: Finding) => void): RuleContex
   };
 }
 
-function sourceOf(content: string): RuleSource {
+function sourceOf(content: string): SecretLintSourceCode {
   const unsupported = (): never => {
     throw new Error('a secretlint rule asked for positions, which redaction does not offer');
   };

@@ -1,15 +1,13 @@
 import type { HeaderLine, TurnLine } from './schema.ts';
 import type { Trajectory } from './trajectory.ts';
 
-export type ExportFormat = 'jsonl' | 'atif' | 'markdown';
-
 /** The record's own lines; several exports can be joined and read back by `parseTrajectories`. */
 export function toJsonLines({ header, turns, end }: Trajectory): string {
   const lines = end ? [header, ...turns, end] : [header, ...turns];
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
-export const ATIF_VERSION = 'ATIF-v1.7';
+const ATIF_VERSION = 'ATIF-v1.7';
 
 /** Agent Trajectory Interchange Format, version 1.7. What it has no field for is under `extra`. */
 export interface AtifTrajectory {
@@ -22,14 +20,14 @@ export interface AtifTrajectory {
   readonly extra: Readonly<Record<string, unknown>>;
 }
 
-export interface AtifAgent {
+interface AtifAgent {
   readonly name: string;
   readonly version: string;
   readonly model_name: string;
   readonly extra: Readonly<Record<string, unknown>>;
 }
 
-export interface AtifStep {
+interface AtifStep {
   readonly step_id: number;
   readonly timestamp?: string;
   readonly source: 'system' | 'user' | 'agent';
@@ -42,18 +40,18 @@ export interface AtifStep {
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-export interface AtifToolCall {
+interface AtifToolCall {
   readonly tool_call_id: string;
   readonly function_name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-export interface AtifObservationResult {
+interface AtifObservationResult {
   readonly source_call_id: string;
   readonly content: string;
 }
 
-export interface AtifMetrics {
+interface AtifMetrics {
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
   readonly cost_usd?: number;
@@ -62,7 +60,7 @@ export interface AtifMetrics {
   readonly logprobs?: readonly number[];
 }
 
-export interface AtifFinalMetrics {
+interface AtifFinalMetrics {
   readonly total_prompt_tokens: number;
   readonly total_completion_tokens: number;
   readonly total_cost_usd?: number;

@@ -11,6 +11,7 @@ import {
   type RetentionLimits,
   recordsToRemove,
 } from './retention.ts';
+import type { HeaderLine } from './schema.ts';
 import { type AttemptSummary, damagedSummary, summaryOf } from './summary.ts';
 import type { Trajectory } from './trajectory.ts';
 import { createTrajectoryWriter, type TrajectoryWriter } from './writer.ts';
@@ -145,19 +146,17 @@ async function createRecord(root: string, options: CreateOptions): Promise<Traje
     throw writeErrorOf(error, `the folder ${folder}`);
   }
   const path = join(folder, `${attemptId}${RECORD}`);
-  const writer = await createTrajectoryWriter({ path, redactor });
-  return {
+  let header: HeaderLine | undefined;
+  let turns = 0;
+  return createTrajectoryWriter({
     path,
-    get bytes() {
-      return writer.bytes;
+    redactor,
+    async onWritten(line) {
+      if (line.type === 'header') header = line;
+      else if (line.type === 'turn') turns += 1;
+      else if (header) await appendToIndex(folder, summaryOf(header, turns, line));
     },
-    async append(line) {
-      await writer.append(line);
-      // Read back, so that the index says what the record says.
-      if (line.type === 'end') await appendToIndex(folder, summaryOf(await readTrajectory(path)));
-    },
-    close: () => writer.close(),
-  };
+  });
 }
 
 async function listFolder(folder: string): Promise<readonly StoredAttempt[]> {
@@ -179,7 +178,8 @@ async function summaryFromRecord(
   id: string,
 ): Promise<AttemptSummary | undefined> {
   try {
-    const summary = summaryOf(await readTrajectory(path));
+    const { header, turns, end } = await readTrajectory(path);
+    const summary = summaryOf(header, turns.length, end);
     if (summary.endedAt !== null) await appendToIndex(folder, summary);
     return summary;
   } catch (error) {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Trajectory } from './trajectory.ts';
+import type { EndLine, HeaderLine } from './schema.ts';
 
 /** One line of the index: what a list shows, without opening the record. */
 export const summarySchema = z.strictObject({
@@ -32,7 +32,11 @@ export const summarySchema = z.strictObject({
 
 export type AttemptSummary = z.infer<typeof summarySchema>;
 
-export function summaryOf({ header, turns, end }: Trajectory): AttemptSummary {
+export function summaryOf(
+  header: HeaderLine,
+  turns: number,
+  end: EndLine | undefined,
+): AttemptSummary {
   return {
     type: 'attempt',
     version: 1,
@@ -47,7 +51,7 @@ export function summaryOf({ header, turns, end }: Trajectory): AttemptSummary {
     outcome: end?.outcome ?? 'unfinished',
     reward: end?.reward ?? null,
     reason: end?.reason ?? 'the attempt has no end: it was cut off, or is still going on',
-    turns: turns.length,
+    turns,
     localOnly: end?.localOnly ?? false,
   };
 }

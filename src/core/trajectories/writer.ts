@@ -15,6 +15,8 @@ export interface WriterOptions {
   /** Absolute path of the record; must not exist yet. Its folder must. */
   readonly path: string;
   readonly redactor: Redactor;
+  /** Called with each line as it was written, before its `append` resolves. */
+  readonly onWritten?: (line: TrajectoryLine) => Promise<void>;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface WriterOptions {
  * the caller and reject with a plain error.
  */
 export async function createTrajectoryWriter(options: WriterOptions): Promise<TrajectoryWriter> {
-  const { path, redactor } = options;
+  const { path, redactor, onWritten } = options;
   const file = await openLineFile(path, 'create', `the record ${path}`);
   let closed: Promise<void> | undefined;
   let queue: Promise<unknown> = Promise.resolve();
@@ -35,6 +37,7 @@ export async function createTrajectoryWriter(options: WriterOptions): Promise<Tr
     const checked = trajectoryLineSchema.parse(await redactLine(line, redactor));
     await file.append(JSON.stringify(checked));
     if (checked.type === 'end') await file.sync();
+    await onWritten?.(checked);
   };
 
   return {
