@@ -256,7 +256,7 @@ describe('TypeScript tests', () => {
     const project = await openProject(nodeTest, typed);
     try {
       const run = await project.run();
-      if (Number(process.versions.node.split('.')[0]) >= 22) {
+      if (Number(/\d+/.exec(project.detail)?.[0]) >= 22) {
         expect(statuses(ran(run).results)).toEqual({ 'a.test.ts::typed': 'passed' });
       } else {
         expect(run).toMatchObject({

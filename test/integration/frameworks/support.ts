@@ -20,6 +20,8 @@ export async function writeProject(files: Files): Promise<string> {
 }
 
 export interface Project {
+  /** The tool chain in words: `Node 20.20.2 on PATH`. */
+  readonly detail: string;
   readonly root: string;
   readonly session: SandboxSession;
   /** Runs the tests of `projectPath` (default: the root). */
@@ -48,6 +50,7 @@ export async function openProject(
   const program = options.program ?? found.program;
   return {
     root,
+    detail: found.detail,
     session,
     run: (tests = [], { listOnly, projectPath = '', ...rest } = {}) =>
       runTests(
