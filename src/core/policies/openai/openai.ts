@@ -82,7 +82,13 @@ export async function createOpenAiPolicy(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Policy> {
   const parsed = parseEndpoint(options.baseUrl);
-  if (parsed.kind === 'invalid') throw new PolicyFailure('bad-request', parsed.message);
+  if (parsed.kind === 'invalid') {
+    throw new PolicyFailure(
+      'bad-request',
+      parsed.message,
+      'Write it like http://127.0.0.1:8000/v1.',
+    );
+  }
   const { endpoint } = parsed;
   const exchange = createExchange(endpoint, options);
   const clean = cleaner(options, endpoint);
@@ -220,7 +226,10 @@ async function askOnce(
   seed: number,
   onText: (text: string) => void,
 ): Promise<Tried<RawReply>> {
-  const { exchange, endpoint, traits, clean } = asker;
+  const { exchange, endpoint, clean } = asker;
+  // What is given up counts for later requests only if the request then succeeds: a guess about a
+  // refusal with another cause must not cost every later attempt its token ids.
+  const traits: Traits = { ...asker.traits, refused: new Set(asker.traits.refused) };
   const mayDropTools = asker.options.toolMode !== 'native';
   const place: Place = {
     label: endpoint.label,
@@ -237,7 +246,7 @@ async function askOnce(
       if (status === 200) {
         const read = await readReply(http, endpoint.label, onText);
         if (read.kind === 'reply') {
-          traits.answered = true;
+          learn(asker.traits, traits);
           return { kind: 'done', value: read.reply };
         }
         if (read.kind === 'trouble')
@@ -262,6 +271,12 @@ async function askOnce(
     request.signal.throwIfAborted();
     return { kind: 'trouble', trouble: cleaned(networkTrouble(error, place), clean) };
   }
+}
+
+function learn(shared: Traits, tried: Traits): void {
+  shared.answered = true;
+  shared.tools = shared.tools && tried.tools;
+  for (const field of tried.refused) shared.refused.add(field);
 }
 
 /** 404: the model or the path is unknown. The server's own list tells which. */
@@ -339,10 +354,10 @@ function readTurn(
 
 function tokensOf(asker: Asker, raw: RawReply): Pick<PolicyReply, 'tokens' | 'tokensMissing'> {
   if (!asker.settings.recordTokens) return {};
-  const doubt = samplingDoubt(asker.traits, asker.settings.sampling);
-  if (doubt !== undefined) return { tokensMissing: doubt };
   const read = readSampledTokens(raw.tokens, raw.usage?.completionTokens);
-  return read.kind === 'tokens' ? { tokens: read.tokens } : { tokensMissing: read.reason };
+  if (read.kind === 'missing') return { tokensMissing: read.reason };
+  const doubt = samplingDoubt(asker.traits);
+  return doubt === undefined ? { tokens: read.tokens } : { tokensMissing: doubt };
 }
 
 /** About four characters a token: only where a server does not count. */

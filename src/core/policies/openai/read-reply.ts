@@ -52,7 +52,16 @@ export async function readReply(
   let head = '';
   let form: 'events' | 'whole' | undefined;
   const whole: string[] = [];
+  let length = 0;
   for await (const text of http.text) {
+    length += text.length;
+    if (length > MAX_CHARS) {
+      problem = {
+        kind: 'trouble',
+        trouble: trouble('bad-response', `The reply of ${label} does not end.`, SEE_LOG, false),
+      };
+      break;
+    }
     if (form === undefined) {
       head += text;
       const first = head.replace(/^\ufeff?\s+/, '')[0];
@@ -102,6 +111,9 @@ export async function readReply(
   }
   return { kind: 'reply', reply };
 }
+
+/** Far above any reply: token ids and log-probabilities included. */
+const MAX_CHARS = 256_000_000;
 
 const SEE_LOG = 'See the log of the server: it may have crashed or run out of memory.';
 const WRONG_PLACE =

@@ -137,14 +137,14 @@ export function adapt(
   return { kind: 'none' };
 }
 
-/** Why the recorded distribution would not be the one that was asked for, if so. */
-export function samplingDoubt(traits: Traits, sampling: Sampling): string | undefined {
-  const lost = (['temperature', 'top_p', 'top_k'] as const).filter(
-    (field) => traits.refused.has(field) && !(field === 'top_k' && sampling.topK <= 0),
+/** Why the recorded distribution may not be the one that was asked for, if so. */
+export function samplingDoubt(traits: Traits): string | undefined {
+  const lost = (['temperature', 'top_p', 'top_k'] as const).filter((field) =>
+    traits.refused.has(field),
   );
   return lost.length === 0
     ? undefined
-    : `the endpoint refuses ${lost.join(', ')}, so it sampled from another distribution`;
+    : `the endpoint refuses ${lost.join(', ')}, so it may have sampled from another distribution`;
 }
 
 function withoutReasoning(message: WireMessage): WireMessage {

@@ -403,12 +403,34 @@ describe('what a server refuses is left out and remembered', () => {
               message: "Unsupported value: 'temperature' does not support 0.7 with this model.",
             },
           })
-        : stream(response, delta('ok'), STOP),
+        : stream(
+            response,
+            {
+              prompt_token_ids: [1],
+              ...delta('ok', { token_ids: [5], logprobs: { content: [{ logprob: -1 }] } }),
+            },
+            STOP,
+          ),
     );
     const { next } = await opened(server, { sampling: { temperature: 0.7, topP: 1, topK: -1 } });
     expect((await next()).tokensMissing).toBe(
-      'the endpoint refuses temperature, so it sampled from another distribution',
+      'the endpoint refuses temperature, so it may have sampled from another distribution',
     );
+  });
+
+  test('a guess about a refusal with another cause costs later requests nothing', async () => {
+    const server = await serve((_, response, count) =>
+      count <= 3
+        ? json(response, 400, { error: { message: 'Invalid conversation' } })
+        : stream(response, delta('ok'), STOP),
+    );
+    const { next } = await opened(server);
+    expect(await failureOf(next())).toMatchObject({ kind: 'bad-request' });
+    const before = server.chats.length;
+    await next({ maxTokens: 9 });
+    expect(before).toBe(2);
+    expect(server.chats[2]?.body).toMatchObject({ return_token_ids: true, top_k: -1 });
+    expect(server.chats[2]?.body.tools).toHaveLength(1);
   });
 
   test('a reply that would not fit beside the prompt is asked for shorter', async () => {
@@ -847,7 +869,7 @@ describe('proxies and certificates', () => {
     const [keyFile, caFile] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
     try {
       execFileSync(
-        'openssl',
+        process.env.OPENSSL ?? 'openssl',
         [
           'req',
           '-x509',
