@@ -69,6 +69,12 @@ const RULES: readonly Rule[] = [
   },
   {
     rule: 'builtins',
+    explanation: 'changes the methods of a class from outside of it',
+    languages: 'javascript',
+    pattern: /\.\s*prototype\s*(?:\.\s*\w+|\[[^\]]+\])\s*=[^=]|=\s*[\w.]+\.prototype\b|async_hooks/,
+  },
+  {
+    rule: 'builtins',
     explanation: 'changes what belongs to the language',
     languages: 'javascript',
     pattern:

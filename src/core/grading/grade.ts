@@ -4,6 +4,7 @@ import type { TestRun } from '../frameworks/framework.ts';
 import { SandboxFailure, type SandboxSession } from '../sandbox/sandbox.ts';
 import { applyPatch, splitPatch } from '../snapshot/patch.ts';
 import { flagPatch } from './flags.ts';
+import { changedFiles, hashFiles } from './integrity.ts';
 import { misbehaving, type Planted, plantInto, statusById } from './planted.ts';
 import { runIn, withSession } from './session-run.ts';
 import { restoreSharedConfiguration } from './shared-configuration.ts';
@@ -36,11 +37,7 @@ async function grade(request: GradeRequest): Promise<Omit<GradeReport, 'duration
   }
   const testFiles = new Set(baseline.results.map((test) => test.file));
   const parts = splitPatch(patch);
-  const dropped = parts.filter((part) =>
-    part.touches.some((path) =>
-      isTestSide(setup.framework, path, part.status === 'added', testFiles),
-    ),
-  );
+  const dropped = parts.filter((part) => isTestSide(setup.framework, part, testFiles));
   const source = parts
     .filter((part) => !dropped.includes(part))
     .map((part) => part.patch)
@@ -87,9 +84,12 @@ async function gradeStrict(
     const files = baseline.canaryFiles.filter((file) => wanted.has(file));
     const plant = setup.framework.plantCanaries;
     const planted = plant ? await plantInto(session, plant, files) : undefined;
+    const testFiles = [...new Set(baseline.results.map((test) => test.file))];
+    const before = await hashFiles(session, testFiles);
     const run = await runIn(session, setup, [], signal);
     signal?.throwIfAborted();
-    return { run: judge(run, targets, baseline.passing, planted), restored };
+    const rewritten = changedFiles(before, await hashFiles(session, testFiles));
+    return { run: judge(run, targets, baseline.passing, planted, rewritten), restored };
   });
 }
 
@@ -120,6 +120,7 @@ export function judge(
   targets: readonly string[],
   required: readonly string[],
   planted: Planted | undefined,
+  rewritten: readonly string[] = [],
 ): GradeRun {
   if (run.kind === 'cancelled') return notRun(targets, 'cancelled');
   if (run.kind === 'crashed') return notRun(targets, `the test run broke: ${run.reason}`);
@@ -136,6 +137,7 @@ export function judge(
   if (planted && planted.mustFail.length > 0 && run.exitCode === 0) {
     canaries.push('the runner ended with exit code 0 although planted tests failed');
   }
+  for (const file of rewritten) canaries.push(`${file} was changed while the tests ran`);
   if (!run.complete) canaries.push('the test run did not come to its end');
   const passed = unsolved.length === 0 && broken.length === 0 && canaries.length === 0;
   return {

@@ -60,7 +60,9 @@ function steeringPaths(old: Manifest | undefined, now: Manifest): readonly JSONP
   const reached = scriptsOfTests(old?.scripts);
   const steering = [...scripts].filter((name) => isTestScript(name) || reached.has(name));
   const keys = [...STEERING_KEYS].filter((key) => key in now || (old !== undefined && key in old));
-  return [...steering.map((name) => ['scripts', name]), ...keys.map((key) => [key])];
+  // What tests import by `#name` must stay what it was; new names may be added.
+  const imports = names(old?.['imports']).map((name) => ['imports', name]);
+  return [...steering.map((name) => ['scripts', name]), ...keys.map((key) => [key]), ...imports];
 }
 
 function isTestScript(name: string): boolean {
