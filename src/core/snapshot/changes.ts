@@ -4,6 +4,7 @@ import type { SandboxSession, SnapshotBase } from '../sandbox/sandbox.ts';
 import type { Blob } from './blob-repository.ts';
 import { SnapshotError } from './errors.ts';
 import { inOwnRepository, mustRunGit, runGit } from './git.ts';
+import { eachLimited } from './limited.ts';
 import type { SkippedPath } from './listing.ts';
 import { readManifest } from './manifest.ts';
 import {
@@ -139,19 +140,25 @@ export async function findChanges(
       batch.map((candidate) => candidate.path),
       signal,
     );
-    for (const { path } of batch) {
-      const entry = read.get(path);
-      if (entry?.kind !== 'file') {
-        skip(path, 'cannot be read');
-        continue;
-      }
-      const known = inBase.get(path);
-      const before = known && (await readBase(tree, known));
-      const mode = (entry.mode & 0o100) !== 0 ? '100755' : '100644';
-      // A copy: the archive would stay in memory for the sake of a few files.
-      const after: Blob = { mode, content: Buffer.from(entry.content) };
-      if (!before || !sameBlob(before, after)) changes.set(path, { before, after });
-    }
+    await eachLimited(
+      batch,
+      16,
+      async ({ path }) => {
+        const entry = read.get(path);
+        if (entry?.kind !== 'file') {
+          skip(path, 'cannot be read');
+          return;
+        }
+        const known = inBase.get(path);
+        const before = known && (await readBase(tree, known));
+        const mode = (entry.mode & 0o100) !== 0 ? '100755' : '100644';
+        const after: Blob = { mode, content: entry.content };
+        if (before && sameBlob(before, after)) return;
+        // A copy: the whole archive would stay in memory for the sake of a few files.
+        changes.set(path, { before, after: { mode, content: Buffer.from(entry.content) } });
+      },
+      signal,
+    );
   }
   return { changes, ignored: [...ignored].slice(0, MOST_IGNORED), skipped };
 }

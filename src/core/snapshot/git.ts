@@ -117,7 +117,10 @@ export function runGit(request: GitRequest): Promise<GitResult> {
     child.on('close', (code) => {
       request.signal?.removeEventListener('abort', stop);
       if (request.signal?.aborted) return reject(request.signal.reason);
-      if (code !== 0 && /No space left on device|Disk quota exceeded|Out of disk ?space/i.test(stderr)) {
+      if (
+        code !== 0 &&
+        /No space left on device|Disk quota exceeded|Out of disk ?space/i.test(stderr)
+      ) {
         return reject(noSpace(request.env.GIT_DIR ?? request.cwd));
       }
       resolve({ code: code ?? -1, stdout: Buffer.concat(stdout), stderr });

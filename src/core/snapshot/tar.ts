@@ -27,7 +27,7 @@ export function readTar(archive: Uint8Array): TarEntry[] {
   for (let at = 0; ; ) {
     if (at + BLOCK > data.length) throw new Error('the tar archive is cut off');
     const header = data.subarray(at, at + BLOCK);
-    if (header.every((byte) => byte === 0)) return entries;
+    if (header[0] === 0 && header.every((byte) => byte === 0)) return entries;
     checkSum(header);
     const size = number(header, 124, 12);
     const body = data.subarray(at + BLOCK, at + BLOCK + size);
@@ -147,8 +147,9 @@ function number(data: Buffer, start: number, length: number): number {
 }
 
 function checkSum(header: Buffer): void {
-  let sum = 0;
-  for (const [at, byte] of header.entries()) sum += at >= 148 && at < 156 ? 32 : byte;
+  // The sum's own field counts as spaces. A plain loop: it runs over every header of an archive.
+  let sum = 8 * 32;
+  for (let at = 0; at < BLOCK; at++) if (at < 148 || at >= 156) sum += header[at] ?? 0;
   if (sum !== number(header, 148, 8)) throw new Error('the tar archive is damaged');
 }
 
