@@ -1,25 +1,25 @@
 # Runs a test command with its report on a private descriptor and its output in a bounded log.
-#   bash run.sh FOLDER DESCRIPTOR PROGRAM ARGUMENT…
-# stdout is the report. FOLDER receives `head` (the first bytes), `part.0` and `part.1` (the last
-# ones, in turns) and `omitted` (bytes overwritten). The exit code is the program's.
-folder=$1 descriptor=$2
+#   bash run.sh NAME DESCRIPTOR PROGRAM ARGUMENT…
+# stdout is the report. The folder NAME of TMPDIR receives `head` (the first bytes), `older`,
+# `newer` and `now` (the last ones) and `omitted` (bytes thrown away between them). The exit code is the program's.
+folder=${TMPDIR:-/tmp}/$1 descriptor=$2
 shift 2
 mkdir -p "$folder" || exit 125
 eval "exec $descriptor>&1"
 exec </dev/null
+# Written piece by piece, so that it is all there when the run is killed. Two whole pieces stay
+# behind the one that is being written.
 keep_log() {
-  dd bs=4096 count=16 of="$folder/head" 2>/dev/null
-  omitted=0 turn=0
-  while :; do
-    part=$folder/part.$turn
-    if [ -s "$part" ]; then
-      omitted=$((omitted + $(wc -c <"$part")))
-      echo "$omitted" >"$folder/omitted"
+  cd "$folder" || exit
+  omitted=0
+  dd bs=4096 count=16 of=head 2>/dev/null
+  while dd bs=4096 count=64 of=now 2>/dev/null && [ -s now ]; do
+    if [ -s older ]; then
+      omitted=$((omitted + $(wc -c <older)))
+      echo "$omitted" >omitted
     fi
-    dd bs=4096 count=64 of="$part" 2>/dev/null
-    [ -s "$part" ] || break
-    echo "$turn" >"$folder/last"
-    turn=$((1 - turn))
+    [ -e newer ] && mv newer older
+    mv now newer
   done
 }
 exec {log}> >(exec {log}>&- >/dev/null 2>&1; eval "exec $descriptor>&-"; keep_log)

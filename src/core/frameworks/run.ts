@@ -1,6 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import type { ExecOutput, SandboxSession } from '../sandbox/sandbox.ts';
 import type { Framework, ParsedReport, RunRequest, TestRun } from './framework.ts';
+import readLogScript from './read-log.sh';
 import { describeExit } from './report.ts';
 import wrapper from './run.sh';
 import { isAnyChosen } from './select.ts';
@@ -39,7 +40,7 @@ export async function runTests(
     listOnly: request.listOnly === true,
     reportFd,
   });
-  const folder = `/tmp/prime-run-${randomBytes(8).toString('hex')}`;
+  const folder = `prime-run-${randomBytes(8).toString('hex')}`;
   const result = await session.run(
     {
       argv: ['bash', '-c', wrapper, 'run-tests', folder, String(reportFd), ...command.argv],
@@ -91,22 +92,9 @@ function joined(output: ExecOutput): Uint8Array {
   return Buffer.concat([output.head, Buffer.from('\n'), output.tail]);
 }
 
-const READ_LOG = `
-cd "$1" 2>/dev/null || exit 0
-cat head 2>/dev/null
-last=$(cat last 2>/dev/null)
-if [ -n "$last" ]; then
-  omitted=$(cat omitted 2>/dev/null || echo 0)
-  [ "$omitted" -gt 0 ] && printf '\\n[… %s bytes left out …]\\n' "$omitted"
-  cat "part.$((1 - last))" "part.$last" 2>/dev/null
-else
-  cat part.0 2>/dev/null
-fi
-rm -rf "$1"`;
-
 async function readLog(session: Pick<SandboxSession, 'run'>, folder: string): Promise<string> {
   const result = await session.run(
-    { argv: ['bash', '-c', READ_LOG, 'read-log', folder], capture: 'stdout' },
+    { argv: ['bash', '-c', readLogScript, 'read-log', folder], capture: 'stdout' },
     { timeoutMs: READ_LOG_MS, maxOutputBytes: MAX_LOG_BYTES },
   );
   const { head, tail, omittedBytes } = result.output;

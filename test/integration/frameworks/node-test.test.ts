@@ -222,6 +222,7 @@ test('loud', () => { execSync('head -c 60000000 /dev/zero | tr "\\\\0" x', { std
     const run = ran(await project.run([]));
     expect(run.log.length).toBeLessThan(1_200_000);
     expect(run.log).toContain('the very beginning');
+    expect(run.log).toMatch(/\[… \d{8} bytes left out …\]/);
     expect(run.log).toContain('ℹ tests 1');
   } finally {
     await project.close();

@@ -65,6 +65,9 @@ def test_exits():
 def test_strings():
     assert "one\\ntwo" == "one\\nthree"
 
+def test_looks_alike():
+    assert "12" == 12
+
 def test_text_alone():
     raise AssertionError("only words")
 
@@ -106,6 +109,7 @@ describe('pytest in a project', () => {
       [`${file}::test_teardown`]: 'error',
       [`${file}::test_exits`]: 'failed',
       [`${file}::test_strings`]: 'failed',
+      [`${file}::test_looks_alike`]: 'failed',
       [`${file}::test_text_alone`]: 'failed',
       [`${file}::test_rewritten_elsewhere`]: 'failed',
     });
@@ -145,6 +149,8 @@ describe('pytest in a project', () => {
     expect(failure('test_teardown')?.message).toBe('in teardown: OSError: cannot close');
     expect(failure('test_exits')?.message).toBe('SystemExit: 3');
     expect(failure('test_strings')).toMatchObject({ expected: 'one\nthree', actual: 'one\ntwo' });
+    // Without quotes the two would look the same.
+    expect(failure('test_looks_alike')).toMatchObject({ expected: '12', actual: "'12'" });
     expect(failure('test_text_alone')).toMatchObject({ message: 'only words' });
     expect(failure('test_rewritten_elsewhere')).not.toHaveProperty('expected');
     expect(failure('test_rewritten_elsewhere')?.message).toBe("KeyError: 'gone'");
@@ -155,7 +161,7 @@ describe('pytest in a project', () => {
     ['a parametrised test', 'tests/test_cart.py::test_each', 3],
     ['one of its parameters', 'tests/test_cart.py::test_each[odd [id]::x]', 1],
     ['a class', 'tests/test_cart.py::TestGroup', 1],
-    ['a folder', 'tests', 18],
+    ['a folder', 'tests', 19],
   ])('choosing %s gives exactly that', async (_, id, count) => {
     const run = ran(await project.run([id]));
     expect(run.results).toHaveLength(count);
@@ -164,7 +170,7 @@ describe('pytest in a project', () => {
 
   test('listing only collects', async () => {
     const run = ran(await project.run(['tests/test_cart.py'], { listOnly: true }));
-    expect(run.results).toHaveLength(18);
+    expect(run.results).toHaveLength(19);
     expect(run.results.every(({ status }) => status === 'listed')).toBe(true);
     expect(run.results[0]).toMatchObject({ file: 'tests/test_cart.py', line: 6 });
   });

@@ -22,6 +22,7 @@ export async function writeProject(files: Files): Promise<string> {
 export interface Project {
   /** The tool chain in words: `Node 20.20.2 on PATH`. */
   readonly detail: string;
+  readonly program: string;
   readonly root: string;
   readonly session: SandboxSession;
   /** Runs the tests of `projectPath` (default: the root). */
@@ -51,6 +52,7 @@ export async function openProject(
   return {
     root,
     detail: found.detail,
+    program,
     session,
     run: (tests = [], { listOnly, projectPath = '', ...rest } = {}) =>
       runTests(

@@ -196,13 +196,15 @@ class Reporter:
         if op not in ("==", "is"):
             return {}
         expected, actual = self.show(right), self.show(left)
-        # `assert expected == actual` is written both ways; a literal on the left is the expectation.
+        # Strings read best without quotes, unless that makes two different values look alike.
+        if expected == actual or "" in (expected, actual):
+            expected, actual = self.show(right, quoted=True), self.show(left, quoted=True)
         return {"expected": expected, "actual": actual}
 
     @staticmethod
-    def show(value):
+    def show(value, quoted=False):
         try:
-            text = value if isinstance(value, str) else repr(value)
+            text = value if type(value) is str and not quoted else repr(value)
         except BaseException as error:  # a broken __repr__ must not break the report
             text = "<unpresentable %s: %s>" % (type(value).__name__, type(error).__name__)
         return cut(text, 4000)
