@@ -30,7 +30,7 @@ const PATTERNS: readonly Pattern[] = [
     kind: 'url-password',
     hint: /:\/\//,
     expression:
-      /[A-Za-z][A-Za-z0-9+.-]{1,20}:\/\/[^\s:/@"'<>]{0,256}:(?<secret>[^\s@"'<>]{1,512})@(?=[\w[.%-])/dg,
+      /[A-Za-z][A-Za-z0-9+.-]{1,20}:\/\/[^\s:/@"'<>]{0,256}:(?<secret>[^\s/"'<>]{1,512}|[^\s@"'<>]{1,512})@(?=[\w[.%-])/dg,
     accept: (secret) =>
       !isPlaceholder(secret) && !isCommonValue(secret) && !/^.{1,3}$|^\d+\/|^\/\//.test(secret),
   },
@@ -79,7 +79,7 @@ const PATTERNS: readonly Pattern[] = [
     kind: 'command-password',
     hint: /-u|--user/,
     expression: /(?<=\s)(?:-u|--user)[ =]["']?[^\s:"']+:(?<secret>[^\s"']{6,})/dg,
-    accept: (secret) => !/^\d+$/.test(secret) && !isPlaceholder(secret),
+    accept: (secret) => !/^\d+$/.test(secret) && !isPlaceholder(secret) && !isCommonValue(secret),
   },
   {
     // ADO/ODBC: Server=…;Password=…;
@@ -109,8 +109,9 @@ const PATTERNS: readonly Pattern[] = [
     hint: /secret|token|passw|pwd|passphrase|key|credential|auth|cookie|dsn|salt|private|webhook|pat/i,
     expression:
       /(?<![\w.])(?<name>[A-Za-z_][\w.-]{1,60})(?:\\?["'`])?\]?(?:\s*(?::\s*[A-Za-z]{1,12}\s*)?(?:=>|:=|={1,3}|:|,)\s*|[ \t]+)[bruf]?(?<quote>\\?["'`])(?<secret>(?:(?!\k<quote>)[^\s\\]){6,512})\k<quote>/dg,
-    accept: (secret, { name }) =>
-      isSecretName(name ?? '') && !isWeakName(name ?? '') && looksRandom(secret),
+    accept: (secret, { name = '' }) =>
+      (isSecretName(name) && !isWeakName(name) && looksRandom(secret)) ||
+      isDockerAuth(name, secret),
   },
   {
     // The same without quotes: YAML, INI, headers, query strings, printed `name: value`.
@@ -118,8 +119,8 @@ const PATTERNS: readonly Pattern[] = [
     hint: /secret|token|passw|pwd|passphrase|key|credential|auth|cookie|dsn|salt|private|webhook|pat/i,
     expression:
       /(?<![\w.])(?<name>[A-Za-z_][\w.-]{1,60})["']?\s*(?:=>|:=|=|:)\s*(?<secret>[A-Za-z0-9+/_~!@#%^*-][A-Za-z0-9+/_~!@#%^*=-]{11,512})(?![\w.(["'])/dg,
-    accept: (secret, { name }) =>
-      isSecretName(name ?? '') && !isWeakName(name ?? '') && looksRandom(secret),
+    accept: (secret, { name = '' }) =>
+      isSecretName(name) && !isWeakName(name) && looksRandom(secret),
   },
   {
     // NAME=value as in .env and `env`: configuration and not code, so any value counts.
@@ -127,10 +128,10 @@ const PATTERNS: readonly Pattern[] = [
     hint: /[A-Z]=\S/,
     expression:
       /(?:^|(?<=[\s:"'`;+>-]))(?<name>[A-Z][A-Z0-9_]{2,60})=(?<quote>["']?)(?<secret>[^\s"'`$;]{6,512})\k<quote>(?=[\s"'`;]|$)/dgm,
-    accept: (secret, { name }) =>
-      isSecretName(name ?? '') &&
-      (!isWeakName(name ?? '') || looksRandom(secret, 10)) &&
-      !/^(?:[A-Z]+_)?(?:PWD|OLDPWD)$/.test(name ?? '') &&
+    accept: (secret, { name = '' }) =>
+      isSecretName(name) &&
+      (!isWeakName(name) || looksRandom(secret, 10)) &&
+      !/^(?:[A-Z]+_)?(?:PWD|OLDPWD)$/.test(name) &&
       !isCommonValue(secret) &&
       !isPlaceholder(secret) &&
       !/^\d{1,11}$|^[\w.-]*[/\\(]|^[a-z]+:\/\/|^[A-Za-z_.]+\(|^[a-z]+\.[a-zA-Z.]+$/.test(secret),
@@ -142,6 +143,11 @@ function isWeakName(name: string): boolean {
   return /^(?:key|keys|pin|auth|salt|pass)$|(?:primary|foreign|sort|cache|partition|group|public|lookup|object|dict|map|routing|translation|i18n)[_-]?keys?$|(?:_|-)(?:count|limit|type|name|id|path|file|dir|ttl|length|size|index|field|url|uri|header|hash|sha256|version)$/i.test(
     name,
   );
+}
+
+/** Docker's configuration: `"auth": "…"`, base64 of name and password. */
+function isDockerAuth(name: string, secret: string): boolean {
+  return name === 'auth' && secret.length >= 12 && isBasicPair(secret);
 }
 
 /** Basic credentials are base64 of `name:password`. */

@@ -9,6 +9,8 @@ export interface PlaceOptions {
   /** Other absolute paths that mean the workspace (through a symbolic link, a snapshot's folder). */
   readonly workspaceAliases?: readonly string[];
   readonly home?: string;
+  /** Other absolute paths that mean home. */
+  readonly homeAliases?: readonly string[];
   readonly userName?: string;
   readonly hostName?: string;
 }
@@ -50,7 +52,9 @@ export function placeReplacements(options: PlaceOptions): readonly Replacement[]
   for (const path of [options.workspacePath, ...(options.workspaceAliases ?? [])]) {
     if (path) paths.push([path, CANONICAL_WORKSPACE]);
   }
-  if (options.home) paths.push([options.home, CANONICAL_HOME]);
+  for (const path of [options.home, ...(options.homeAliases ?? [])]) {
+    if (path) paths.push([path, CANONICAL_HOME]);
+  }
   const replacements: Replacement[] = paths
     .map(([path, canonical]) => [trimSlash(path), canonical] as const)
     .filter(([path, canonical]) => path.length > 1 && path !== canonical)
@@ -106,8 +110,9 @@ function hostReplacements(name: string): readonly Replacement[] {
   for (const form of new Set([name, short])) {
     if (form === CANONICAL_HOST || form === '' || form.toLowerCase() === 'localhost') continue;
     const escaped = escapeRegExp(form);
-    replacements.push([new RegExp(`(?<=\\w@)${escaped}(?![\\w-])`, 'g'), CANONICAL_HOST]);
-    if (isSafeName(form)) replacements.push([wholeWord(escaped), CANONICAL_HOST]);
+    // Names of hosts are the same in upper case.
+    replacements.push([new RegExp(`(?<=\\w@)${escaped}(?![\\w-])`, 'gi'), CANONICAL_HOST]);
+    if (isSafeName(form)) replacements.push([wholeWord(escaped, 'gi'), CANONICAL_HOST]);
   }
   return replacements;
 }
@@ -119,8 +124,8 @@ function isSafeName(name: string): boolean {
 }
 
 /** `_` joins words in paths and identifiers alike; there the name still names its owner. */
-function wholeWord(escaped: string): RegExp {
-  return new RegExp(`(?<![A-Za-z0-9])${escaped}(?![A-Za-z0-9])`, 'g');
+function wholeWord(escaped: string, flags = 'g'): RegExp {
+  return new RegExp(`(?<![A-Za-z0-9])${escaped}(?![A-Za-z0-9])`, flags);
 }
 
 function escapeRegExp(text: string): string {

@@ -57,7 +57,7 @@ export async function plantHome(): Promise<PlantedHome> {
     const untracked = make();
     await write(`notes/untracked-${index}.txt`, `${untracked.text}\n`);
     put(`untracked file, ${form}`, untracked.secret);
-    views.push(`config/tracked-${index}.txt`);
+    if (index % 4 === 0) views.push(`config/tracked-${index}.txt`);
   }
   const key = privateKey();
   put('key file, a line of it', key.split('\n')[1] ?? '');

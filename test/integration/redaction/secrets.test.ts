@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { runLoop } from '../../../src/core/agent/loop.ts';
 import type { Redactor } from '../../../src/core/agent/redactor.ts';
 import { createScriptedPolicy, type ScriptedReply } from '../../../src/core/policies/scripted.ts';
-import { createRedactor } from '../../../src/core/redaction/redactor.ts';
-import { workspaceSecrets } from '../../../src/core/redaction/workspace-secrets.ts';
+import { hostRedactor } from '../../../src/core/redaction/host.ts';
 import { createLocalSandbox } from '../../../src/core/sandbox/local/local.ts';
 import { createNoneSandbox } from '../../../src/core/sandbox/none.ts';
 import type { SandboxProvider } from '../../../src/core/sandbox/sandbox.ts';
@@ -171,15 +170,9 @@ async function kept(provider: SandboxProvider, redactor: Redactor, name: string)
 
 async function realRedactor(): Promise<Redactor> {
   const { workspace, home, userName, hostName, environment } = planted;
-  return createRedactor({
-    workspacePath: workspace,
-    home,
-    userName,
-    hostName,
-    environment,
-    // As the command line does it: with the files of the snapshot, so with those that are not ignored.
-    extraSecrets: await workspaceSecrets(workspace, ['config/deploy.pem', 'package.json']),
-  });
+  // As the command line does it: with the files of the snapshot, so with those that are not ignored.
+  const files = ['config/deploy.pem', 'package.json'];
+  return hostRedactor({ workspacePath: workspace, files, home, userName, hostName, environment });
 }
 
 const providers: Readonly<Record<string, (stateDir: string) => SandboxProvider>> = {
@@ -187,38 +180,51 @@ const providers: Readonly<Record<string, (stateDir: string) => SandboxProvider>>
   local: (stateDir) => createLocalSandbox({ stateDir }),
 };
 
-describe.each(Object.entries(providers))('an attempt in the sandbox `%s`', (name, create) => {
-  test('leaves no secret, no name and no path of the user behind', async () => {
-    const provider = create(planted.stateDir);
-    const everything = await kept(provider, await realRedactor(), name);
-    const found = Object.entries(planted.secrets).filter(([, secret]) => shows(everything, secret));
-    const where = found.map(([place, secret]) => [place, contextsOf(everything, secret)]);
-    expect(where).toEqual([]);
-    for (const trace of [planted.userName, planted.hostName, planted.home]) {
-      expect(contextsOf(everything, trace)).toEqual([]);
-    }
-    // Something was read at all, and the model saw the canonical places.
-    expect(everything.match(/\[redacted:/g)?.length).toBeGreaterThan(200);
-    expect(everything).toContain('/workspace');
-  });
+// Alone an attempt takes about four seconds.
+const TIMEOUT_MS = 180_000;
 
-  test('would show them without redaction', async () => {
-    const provider = create(planted.stateDir);
-    const everything = await kept(provider, NO_REDACTION, `${name}-open`);
-    const hidden = Object.entries(planted.secrets).filter(
-      ([, secret]) => !shows(everything, secret),
-    );
-    const outside = [
-      'remote URL in .git/config',
-      'header in .git/config',
-      '.netrc of the user',
-      '.npmrc of the user',
-      'environment, in a URL',
-    ];
-    // What the isolated sandbox does not even let the agent read.
-    expect(hidden.map(([where]) => where).sort()).toEqual(name === 'local' ? outside.sort() : []);
-    expect(contextsOf(everything, planted.userName)).not.toEqual([]);
-  });
+describe.each(Object.entries(providers))('an attempt in the sandbox `%s`', (name, create) => {
+  test(
+    'leaves no secret, no name and no path of the user behind',
+    async () => {
+      const provider = create(planted.stateDir);
+      const everything = await kept(provider, await realRedactor(), name);
+      const found = Object.entries(planted.secrets).filter(([, secret]) =>
+        shows(everything, secret),
+      );
+      const where = found.map(([place, secret]) => [place, contextsOf(everything, secret)]);
+      expect(where).toEqual([]);
+      for (const trace of [planted.userName, planted.hostName, planted.home]) {
+        expect(contextsOf(everything, trace)).toEqual([]);
+      }
+      // Something was read at all, and the model saw the canonical places.
+      expect(everything.match(/\[redacted:/g)?.length).toBeGreaterThan(200);
+      expect(everything).toContain('/workspace');
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'would show them without redaction',
+    async () => {
+      const provider = create(planted.stateDir);
+      const everything = await kept(provider, NO_REDACTION, `${name}-open`);
+      const hidden = Object.entries(planted.secrets).filter(
+        ([, secret]) => !shows(everything, secret),
+      );
+      const outside = [
+        'remote URL in .git/config',
+        'header in .git/config',
+        '.netrc of the user',
+        '.npmrc of the user',
+        'environment, in a URL',
+      ];
+      // What the isolated sandbox does not even let the agent read.
+      expect(hidden.map(([where]) => where).sort()).toEqual(name === 'local' ? outside.sort() : []);
+      expect(contextsOf(everything, planted.userName)).not.toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
 });
 
 /** As written, in JSON, and in the encodings of a copy. */

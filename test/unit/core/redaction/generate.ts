@@ -71,6 +71,24 @@ export const FORMS: Readonly<Record<string, () => Planted>> = {
     named((secret) => `https://bot:${secret}@git.example.com/team/app.git`, randomSecret(20)),
   'https URL with a token': () =>
     named((secret) => `https://${secret}@git.example.com/team/app.git`, randomSecret(40)),
+  'URL with an @ in the password': () =>
+    named(
+      (secret) => `amqp://bot:${secret}@mq.example.com/v`,
+      `${randomSecret(8)}@${randomSecret(8)}`,
+    ),
+  'URL with a slash in the password': () =>
+    named(
+      (secret) => `amqp://bot:${secret}@mq.example.com/v`,
+      `${randomSecret(8)}/${randomSecret(8)}`,
+    ),
+  'Docker configuration': () =>
+    named(
+      (secret) => `{"auths":{"docker.example.com":{"auth":"${secret}"}}}`,
+      Buffer.from(`bot:${randomSecret(12)}`).toString('base64'),
+    ),
+  'option of a command': () =>
+    named((secret) => `app --api-key=${secret} --verbose`, randomSecret(20)),
+  cookie: () => named((secret) => `Cookie: session=${secret}; theme=dark`, randomSecret(32)),
   'PostgreSQL URL': () =>
     named((secret) => `postgres://app:${secret}@db:5432/app?sslmode=require`, randomSecret(16)),
   'MongoDB URL': () =>

@@ -144,6 +144,18 @@ describe('code that must stay readable', () => {
     'docker run -u 1000:1000 image',
     'test/auth.test.js:12:34: expected token but found "}"',
     'secret: z.string().min(12).max(64),',
+    'SPDX-License-Identifier: BSD-3-Clause',
+    'checkIssued(otherCert: X509Certificate): boolean;',
+    "onError(keyNode.range, 'KEY_OVER_1024_CHARS', message);",
+    'mongodb://username:password@host:1234/db',
+    "new URL('https://abc:xyz@example.com')",
+    "longopt_pat = r'[a-zA-Z](?:[a-zA-Z0-9-]*)'",
+    'capabilities = "LOGINDISABLED AUTH=CRAM-MD5"',
+    'Set-Cookie: PART_NUMBER=RIDING_ROCKET_0023; path=/ammo',
+    'machine host.example.com login log password pass account acct',
+    "('http://[dead:beef:cafe:5417:affe:8FA3:deaf:feed]:5432/foo/',",
+    'http://localhost:8080/@scope/name',
+    '"auth": "required-scope"',
     'type Token = { kind: "identifier"; value: string };',
   ])('%s', async (line) => {
     expect(await redactor.redact(line)).toBe(line);

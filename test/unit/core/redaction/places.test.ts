@@ -26,6 +26,7 @@ describe('places and names', () => {
     ['janedoe@janes-x13:~$', 'user@host:~$'],
     ['drwxr-xr-x 2 janedoe janedoe 4096 .', 'drwxr-xr-x 2 user user 4096 .'],
     ['connect to janes-x13.example.lan:80', 'connect to host:80'],
+    ['COMPUTERNAME=JANES-X13', 'COMPUTERNAME=host'],
     ['xjanedoex', 'xjanedoex'],
     ['/tmp/pytest-of-janedoe/x', '/tmp/pytest-of-user/x'],
   ])('%s', async (text, expected) => {
