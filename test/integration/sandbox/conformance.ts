@@ -194,10 +194,11 @@ export function describeSandbox(
         expect(result.text).toBe('1048576\n');
       });
 
-      test('a gigabyte of output: both ends kept, the rest counted, memory bounded', async () => {
+      test('output of up to a gigabyte: both ends kept, the rest counted, memory bounded', async () => {
+        const size = promises.isolated ? 1_000_000_000 : 100_000_000;
         const before = process.memoryUsage().rss;
         const result = await session.shell(
-          'echo first; head -c 1000000000 /dev/zero; echo; echo last',
+          `echo first; head -c ${size} /dev/zero; echo; echo last`,
           {
             timeoutMs: 60_000,
             maxOutputBytes: 10_000,
@@ -206,7 +207,7 @@ export function describeSandbox(
         expect(result.end).toEqual({ kind: 'exited', code: 0 });
         const { head, tail, omittedBytes } = result.output;
         expect(head.length + tail.length).toBe(10_000);
-        expect(omittedBytes).toBe(1_000_000_000 + 6 + 1 + 5 - 10_000);
+        expect(omittedBytes).toBe(size + 6 + 1 + 5 - 10_000);
         expect(Buffer.from(head).toString().startsWith('first\n')).toBe(true);
         expect(Buffer.from(tail).toString().endsWith('\nlast\n')).toBe(true);
         expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024);
@@ -476,17 +477,25 @@ python3 -c "$p"; true`);
         });
 
         test('a fork bomb is bounded, can be ended, and the next call is healthy', async () => {
-          const result = await sh('bomb() { bomb | bomb & }; bomb; sleep 60', { timeoutMs: 1500 });
+          const result = await sh('bomb() { bomb | bomb & }; bomb; sleep 60', { timeoutMs: 700 });
           expect(['timeout', 'exited']).toContain(result.kind);
           expect(result.ms).toBeLessThan(3000);
         });
 
         test('the number of processes is limited', async () => {
-          const { text } = await sh(
-            'for i in $(seq 700); do sleep 30 & done 2>/dev/null; ls -d /proc/[0-9]* | wc -l',
-            { timeoutMs: 15_000 },
-          );
-          if (text !== '') expect(Number(text)).toBeLessThanOrEqual(560);
+          const { text } = await sh(`python3 -c "
+import os, time
+n = 0
+try:
+    while n < 2000:
+        if os.fork() == 0: time.sleep(60); os._exit(0)
+        n += 1
+except OSError as e: print(e.strerror, n)
+"`);
+          expect(text).toMatch(/^Resource temporarily unavailable \d+\n$/);
+          // Some numbers are reserved: the kernel's own limit is a little higher.
+          expect(Number(text.split(' ').pop())).toBeLessThan(fixture.spec.limits.processes + 20);
+          await session.restartShell();
         });
       }
     });

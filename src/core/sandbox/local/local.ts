@@ -113,28 +113,21 @@ async function openSession(
     pidMax: support.pidMax ? processes + RESERVED_PIDS + 16 : undefined,
   });
   await writeFile(at('stage.sh'), script);
-  const child = spawn(
-    'unshare',
-    [
-      ...[
-        '--user',
-        '--map-root-user',
-        '--mount',
-        '--pid',
-        '--fork',
-        '--kill-child',
-        '--mount-proc',
-      ],
-      ...['--', 'bash', '--noprofile', '--norc', at('stage.sh')],
-    ],
-    {
-      cwd: '/',
-      detached: true,
-      stdio: ['pipe', 'pipe', 'pipe'],
-      // The stage needs its programs, and nothing of ours goes further than bubblewrap anyway.
-      env: { PATH: process.env.PATH, LC_ALL: 'C' },
-    },
-  );
+  const stage = ['bash', '--noprofile', '--norc', at('stage.sh')];
+  const [program = '', ...args] =
+    layer.kind === 'overlay'
+      ? [
+          ...['unshare', '--user', '--map-root-user', '--mount', '--pid', '--fork'],
+          ...['--kill-child', '--mount-proc', '--', ...stage],
+        ]
+      : stage;
+  const child = spawn(program, args, {
+    cwd: '/',
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // The stage needs its programs, and nothing of ours goes further than bubblewrap anyway.
+    env: { PATH: process.env.PATH, LC_ALL: 'C' },
+  });
   const client = createSupervisorClient(attachSupervisor(child), {
     workspace: WORKSPACE,
     describe: 'local',
@@ -161,7 +154,13 @@ async function openSession(
 }
 
 /** Linux: bubblewrap over an overlay of the snapshot, both without root. */
-export function createLocalSandbox(options: { readonly stateDir?: string } = {}): SandboxProvider {
+export function createLocalSandbox(
+  options: {
+    readonly stateDir?: string;
+    /** `copy`: never an overlay, also where one works. */
+    readonly layers?: 'auto' | 'copy';
+  } = {},
+): SandboxProvider {
   const stateDir = options.stateDir ?? stateFolder();
   let known: Promise<LocalSupport> | undefined;
   const support = (): Promise<LocalSupport> => {
@@ -172,7 +171,11 @@ export function createLocalSandbox(options: { readonly stateDir?: string } = {})
     kind: 'local',
     availability: async () => (await support()).availability,
     open: async (spec, signal) => {
-      const found = await support();
+      const probed = await support();
+      const found: LocalSupport =
+        options.layers === 'copy'
+          ? { ...probed, overlay: { works: false, reason: 'copies were asked for' }, pidMax: false }
+          : probed;
       if (!found.availability.available) {
         throw new SandboxFailure(found.availability.reason, found.availability.remedy);
       }

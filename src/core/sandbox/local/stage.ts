@@ -28,47 +28,72 @@ export interface StageInput {
 const words = (list: readonly string[]): string => list.map(shellQuote).join(' ');
 
 /**
- * The text of a bash script that runs as root of a user and mount namespace of its own, mounts the
- * layers, and becomes bubblewrap. Lower folders are bound to plain names first: overlay's options
- * give `:`, `,` and `\` in paths a meaning.
+ * The text of a bash script that mounts the layers and becomes bubblewrap. For overlays it runs as
+ * root of a user and mount namespace of its own; for a copy it needs no privileges. Lower folders
+ * are bound to plain names first: overlay's options give `:`, `,` and `\` in paths a meaning.
  */
 export function stageScript(input: StageInput): string {
   const lines = ['set -e', `cd -- ${shellQuote(input.scratch)}`];
-  if (input.pidMax !== undefined) {
-    lines.push(`echo ${input.pidMax} >/proc/sys/kernel/pid_max`);
-  }
-  // A tmpfs holds the mount points, so that nothing of them is left on the disk.
-  lines.push('mount -n -t tmpfs -o mode=700 stage stage');
-  const overlay = (index: number, lower: string): string[] => [
-    `mkdir stage/l${index} stage/m${index}`,
-    `mount -n --bind -- ${shellQuote(lower)} stage/l${index}`,
-    `mount -n -t overlay overlay -o lowerdir=stage/l${index},upperdir=upper${index},workdir=work${index},userxattr stage/m${index}`,
-  ];
-  if (input.layer.kind === 'overlay') lines.push(...overlay(0, input.layer.tree));
-  else {
-    lines.push('mkdir stage/m0', `mount -n --bind -- ${shellQuote(input.layer.folder)} stage/m0`);
-  }
-  const root = `${input.scratch}/stage`;
-  const mounts = input.places.map((place) => words(['--bind', `${root}/m0`, place]));
-  input.dependencies.forEach(({ path, hostPath }, position) => {
-    const index = position + 1;
-    const [prepare = '', bind = '', mount = ''] = overlay(index, hostPath);
-    const targets = input.places.map((place) => posix.join(place, path));
-    lines.push(
-      prepare,
-      `d${index}=()`,
-      `if ${bind}; then`,
-      `  if ${mount} 2>/dev/null; then kind=--bind from=m${index}; else kind=--ro-bind from=l${index}; fi`,
-      `  d${index}=(${targets.map((target) => `"$kind" ${shellQuote(`${root}/`)}"$from" ${shellQuote(target)}`).join(' ')})`,
-      'fi 2>/dev/null',
-    );
-    mounts.push(`"\${d${index}[@]}"`);
-  });
   const seccomp = input.seccomp === undefined ? [] : ['--seccomp', '9'];
   if (input.seccomp !== undefined) lines.push(`exec 9<${shellQuote(input.seccomp)}`);
+  const { prepare, mounts } =
+    input.layer.kind === 'overlay'
+      ? overlayMounts(input, input.layer.tree)
+      : copyMounts(input, input.layer.folder);
   lines.push(
+    ...prepare,
     `exec ${words([input.bubblewrap, ...seccomp, ...input.before])} ${mounts.join(' ')} ${words(input.after)}`,
     '',
   );
   return lines.join('\n');
+}
+
+interface Mounts {
+  /** Lines of the script. */
+  readonly prepare: readonly string[];
+  /** Arguments for bubblewrap, as words of the script. */
+  readonly mounts: readonly string[];
+}
+
+function overlayMounts(input: StageInput, tree: string): Mounts {
+  const prepare: string[] = [];
+  if (input.pidMax !== undefined) prepare.push(`echo ${input.pidMax} >/proc/sys/kernel/pid_max`);
+  // A tmpfs holds the mount points, so that nothing of them is left on the disk.
+  prepare.push('mount -n -t tmpfs -o mode=700 stage stage');
+  const overlay = (index: number, lower: string) => ({
+    folders: `mkdir stage/l${index} stage/m${index}`,
+    bind: `mount -n --bind -- ${shellQuote(lower)} stage/l${index}`,
+    mount: `mount -n -t overlay overlay -o lowerdir=stage/l${index},upperdir=upper${index},workdir=work${index},userxattr stage/m${index}`,
+  });
+  const root = overlay(0, tree);
+  prepare.push(root.folders, root.bind, root.mount);
+  const from = (name: string): string => `${shellQuote(`${input.scratch}/stage/`)}${name}`;
+  const mounts = input.places.map((place) => `--bind ${from('m0')} ${shellQuote(place)}`);
+  input.dependencies.forEach(({ path, hostPath }, position) => {
+    const index = position + 1;
+    const { folders, bind, mount } = overlay(index, hostPath);
+    const targets = input.places.map((place) => shellQuote(posix.join(place, path)));
+    prepare.push(
+      folders,
+      `d${index}=()`,
+      // A folder that is gone is left out; one that cannot be lower (another file system's
+      // peculiarity) is seen read-only.
+      `if ${bind} 2>/dev/null; then`,
+      `  if ${mount} 2>/dev/null; then kind=--bind from=m${index}; else kind=--ro-bind from=l${index}; fi`,
+      `  d${index}=(${targets.map((target) => `"$kind" ${from('"$from"')} ${target}`).join(' ')})`,
+      'fi',
+    );
+    mounts.push(`"\${d${index}[@]}"`);
+  });
+  return { prepare, mounts };
+}
+
+function copyMounts(input: StageInput, folder: string): Mounts {
+  const mounts = input.places.map((place) => words(['--bind', folder, place]));
+  for (const { path, hostPath } of input.dependencies) {
+    for (const place of input.places) {
+      mounts.push(words(['--ro-bind-try', hostPath, posix.join(place, path)]));
+    }
+  }
+  return { prepare: [], mounts };
 }
