@@ -114,7 +114,7 @@ async function exampleAttempt(): Promise<{ record: string; transcript: string }>
   await mkdir(join(workspace, 'src'), { recursive: true });
   await writeFile(
     join(workspace, 'src/add.cjs'),
-    'exports.add = (a, b) => a - b;\n// old key: API_TOKEN=' + `${'Zk3v9'.repeat(4)}\n`,
+    `exports.add = (a, b) => a - b;\n// old key: API_TOKEN=${'Zk3v9'.repeat(4)}\n`,
   );
   const stateDir = join(folder, 'state');
   const made = await makeBase(workspace, { stateDir });
