@@ -15,7 +15,7 @@ import {
   type SandboxSession,
   type SandboxSpec,
 } from './sandbox.ts';
-import { createScratch, type Scratch } from './scratch.ts';
+import { openInScratch, type Scratch } from './scratch.ts';
 import { attachSupervisor } from './supervisor/attach.ts';
 import supervisorScript from './supervisor/supervisor.sh';
 import { createSupervisorClient } from './supervisor/supervisor-client.ts';
@@ -129,19 +129,9 @@ export function createNoneSandbox(options: { readonly stateDir?: string } = {}):
     open: async (spec, signal) => {
       const state = await availability();
       if (!state.available) throw new SandboxFailure(state.reason, state.remedy);
-      signal?.throwIfAborted();
-      const scratch = await createScratch(options.stateDir ?? stateFolder());
-      try {
-        const session = await openSession(spec, scratch);
-        if (signal?.aborted) {
-          await session.close();
-          signal.throwIfAborted();
-        }
-        return session;
-      } catch (error) {
-        await scratch.remove();
-        throw error;
-      }
+      return openInScratch(options.stateDir ?? stateFolder(), signal, (scratch) =>
+        openSession(spec, scratch),
+      );
     },
   };
 }

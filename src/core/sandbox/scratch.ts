@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { chmod, lstat, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stateFolder } from '../platform/state-folder.ts';
+import { SandboxFailure, type SandboxSession } from './sandbox.ts';
 
 export interface Scratch {
   /** Absolute, without symbolic links. */
@@ -46,6 +47,41 @@ async function openFolders(path: string): Promise<void> {
   if ((info.mode & 0o700) !== 0o700) await chmod(path, 0o700).catch(() => {});
   for (const entry of await readdir(path, { withFileTypes: true }).catch(() => [])) {
     if (entry.isDirectory()) await openFolders(join(path, entry.name));
+  }
+}
+
+/** What went wrong while a session was made, as a failure of the sandbox with its remedy. */
+function asSandboxFailure(error: unknown, stateDir: string): unknown {
+  if (!(error instanceof Error) || !('code' in error) || !('syscall' in error)) return error;
+  const remedy =
+    error.code === 'ENOSPC' || error.code === 'EDQUOT'
+      ? `Free disk space, or set PRIME_AGENT_HOME to a folder on another disk (now ${stateDir}).`
+      : `Set PRIME_AGENT_HOME to a folder that you can write to (now ${stateDir}).`;
+  return new SandboxFailure(`A layer could not be prepared: ${error.message}`, remedy);
+}
+
+/**
+ * Opens a session in a new scratch folder, and leaves nothing behind when that fails or is
+ * cancelled. Rejects with `SandboxFailure`, or with the reason of the signal.
+ */
+export async function openInScratch(
+  stateDir: string,
+  signal: AbortSignal | undefined,
+  open: (scratch: Scratch) => Promise<SandboxSession>,
+): Promise<SandboxSession> {
+  signal?.throwIfAborted();
+  let scratch: Scratch | undefined;
+  try {
+    scratch = await createScratch(stateDir);
+    const session = await open(scratch);
+    if (signal?.aborted) {
+      await session.close();
+      signal.throwIfAborted();
+    }
+    return session;
+  } catch (error) {
+    await scratch?.remove();
+    throw asSandboxFailure(error, stateDir);
   }
 }
 

@@ -12,7 +12,7 @@ import {
   type SandboxSpec,
   WORKSPACE,
 } from '../sandbox.ts';
-import { createScratch, type Scratch } from '../scratch.ts';
+import { openInScratch, type Scratch } from '../scratch.ts';
 import { attachSupervisor } from '../supervisor/attach.ts';
 import supervisorScript from '../supervisor/supervisor.sh';
 import { createSupervisorClient } from '../supervisor/supervisor-client.ts';
@@ -179,19 +179,7 @@ export function createLocalSandbox(
       if (!found.availability.available) {
         throw new SandboxFailure(found.availability.reason, found.availability.remedy);
       }
-      signal?.throwIfAborted();
-      const scratch = await createScratch(stateDir);
-      try {
-        const session = await openSession(spec, found, scratch);
-        if (signal?.aborted) {
-          await session.close();
-          signal.throwIfAborted();
-        }
-        return session;
-      } catch (error) {
-        await scratch.remove();
-        throw error;
-      }
+      return openInScratch(stateDir, signal, (scratch) => openSession(spec, found, scratch));
     },
   };
 }
