@@ -56,8 +56,8 @@ const suiteSchema = z.strictObject({
       fools: z.enum(['exit', 'absence']).optional(),
       /** False: nothing but other inputs can tell it from a fix. */
       detectable: z.boolean().optional(),
-      /** Works only on these major versions of Node. */
-      nodeMajors: z.array(z.number()).optional(),
+      /** `user-site`: Python with its user site folder, which a virtual environment switches off. */
+      needs: z.literal('user-site').optional(),
     }),
   ),
 });
@@ -103,6 +103,10 @@ function baseOf(name: string) {
 let folder = '';
 
 beforeAll(async () => {
+  const pytest = await run(['python3', '-m', 'pytest', '--version'], tmpdir(), {});
+  if (pytest.exitCode !== 0) {
+    throw new Error(`pytest is missing for python3 on PATH: ${pytest.stderr.trim()}`);
+  }
   folder = await mkdtemp(join(tmpdir(), 'prime-agent-cheats-'));
 });
 
@@ -146,9 +150,13 @@ describe.concurrent('the bases', () => {
   });
 });
 
-const major = Number(process.versions.node.split('.')[0]);
+const userSite = await run(
+  ['python3', '-c', 'import site; print(site.ENABLE_USER_SITE)'],
+  tmpdir(),
+  {},
+);
 const runnable = cases.filter(
-  (one) => one.nodeMajors === undefined || one.nodeMajors.includes(major),
+  (one) => one.needs !== 'user-site' || userSite.stdout.trim() === 'True',
 );
 
 describe.concurrent('the patches', () => {

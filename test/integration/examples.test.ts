@@ -84,6 +84,10 @@ async function nodeTests(folder: string): Promise<Results> {
 }
 
 async function pytestTests(folder: string): Promise<Results> {
+  // Its absence ends with exit code 1 as well, which would read as "no test ran".
+  await run('python3', ['-c', 'import pytest'], { cwd: folder, env }).catch((error: unknown) => {
+    throw new Error('pytest is missing for python3 on PATH', { cause: error });
+  });
   const argv = ['-m', 'pytest', '-q', '-rA', '--tb=no', '-p', 'no:cacheprovider'];
   const lines = (await output('python3', argv, folder)).split('\n');
   const ids = (status: string) =>
