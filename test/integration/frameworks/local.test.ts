@@ -73,6 +73,24 @@ describe('in the local sandbox', () => {
     },
   );
 
+  test('a process that a test leaves behind does not hold the run', async () => {
+    const project = await openProject(
+      pytest,
+      {
+        'test_a.py':
+          'import os, subprocess\n\ndef test_leaves():\n    subprocess.Popen(["sleep", "60"], close_fds=False)\n    if os.fork() == 0:\n        os.execvp("sleep", ["sleep", "60"])\n',
+      },
+      { provider },
+    );
+    try {
+      const began = Date.now();
+      expect(ran(await project.run()).results.map(({ status }) => status)).toEqual(['passed']);
+      expect(Date.now() - began).toBeLessThan(20_000);
+    } finally {
+      await project.close();
+    }
+  });
+
   test('nothing of a run is left behind in the session', async () => {
     const project = await openProject(nodeTest, javaScript, { provider });
     try {

@@ -33,6 +33,7 @@ test('todo', { todo: true }, () => { throw new Error('not yet'); });
 test('twice', () => {});
 test('twice', () => { throw 'a string'; });
 test('strings', () => { assert.strictEqual('12', 12); });
+test('functions', () => { assert.deepStrictEqual({ f() {}, n: 1, list: ['a'.repeat(40), 'b'.repeat(40)] }, { n: 2 }); });
 test('rejects', async () => { await Promise.reject(new RangeError('too far')); });
 test('times out', { timeout: 50 }, () => new Promise((done) => setTimeout(done, 300)));
 `,
@@ -70,6 +71,7 @@ describe('node:test in a project', () => {
       'test/cart.test.js::twice': 'passed',
       'test/cart.test.js::twice #2': 'failed',
       'test/cart.test.js::strings': 'failed',
+      'test/cart.test.js::functions': 'failed',
       'test/cart.test.js::rejects': 'failed',
       'test/cart.test.js::times out': 'failed',
       'test/exit.test.js': 'error',
@@ -108,6 +110,13 @@ describe('node:test in a project', () => {
     expect(resultOf(run, 'test/cart.test.js::strings').failure).toMatchObject({
       expected: '12',
       actual: "'12'",
+    });
+    // Values with functions do not survive the way from the test's process; their text does.
+    expect(resultOf(run, 'test/cart.test.js::functions').failure).toMatchObject({
+      message: 'Expected values to be strictly deep-equal',
+      expected: '{\n  n: 2\n}',
+      actual: expect.stringMatching(/^\{\n {2}f: \[Function: f\],\n[^]*\n {2}n: 1\n\}$/),
+      place: { file: 'test/cart.test.js', line: 23 },
     });
     expect(resultOf(run, 'test/cart.test.js::parent > child bad').failure).toMatchObject({
       message: 'not the same',

@@ -114,12 +114,53 @@ function messageOf(error) {
     if (error.generatedMessage && loose) return 'Expected values to be loosely equal';
     if (error.generatedMessage)
       return text
-        .replace(/:?\n\n?[\s\S]*$/, (rest) => (rest.includes('assert') ? rest : ''))
+        .replace(/:?(?:\n\n?|$)[\s\S]*$/, (rest) => (/^:?\n\n? *assert/.test(rest) ? rest : ''))
         .trim();
     return text.trim();
   }
   const name = error.name ?? 'Error';
   return text === '' ? name : `${name}: ${text}`;
+}
+
+// Errors with functions in their values reach the runner only as the text of their inspection.
+function readInspected(text) {
+  const head = /^([\w$]*(?:Error|Exception))(?: \[(\w+)\])?(?:: ([\s\S]*?))?(?=\n\s+at |$)/.exec(
+    text,
+  );
+  if (!head) return undefined;
+  const [, name, code, message = ''] = head;
+  const values = /\n {2}actual: ([\s\S]*?),\n {2}expected: ([\s\S]*?),\n {2}operator: '(\w+)'/.exec(
+    text,
+  );
+  const error = {
+    name,
+    code,
+    message,
+    stack: text,
+    generatedMessage: /\n {2}generatedMessage: true/.test(text),
+  };
+  if (!values || /^(?:not|doesNot|ifError|fail|throws|rejects)/.test(values[3]))
+    return { error, values: {} };
+  const [actual, expected] = [values[1], values[2]].map((value) => value.replace(/\n {2}/g, '\n'));
+  if (!/^\[(?:Object|Array)/.test(actual) && !/^\[(?:Object|Array)/.test(expected)) {
+    return { error, values: { expected: cut(expected), actual: cut(actual) } };
+  }
+  return { error, values: fromDiff(message) ?? {} };
+}
+
+// The two values out of the assertion's own diff: `+` lines are actual, `-` lines expected.
+function fromDiff(message) {
+  const diff = /\+ actual - expected[^\n]*\n(?:[^\n]+\n)?\n([\s\S]*)$/.exec(message)?.[1];
+  if (diff === undefined) return undefined;
+  const lines = diff.replace(/\n+$/, '').split('\n');
+  const side = (other) =>
+    cut(
+      lines
+        .filter((line) => line[0] !== other)
+        .map((line) => line.slice(2))
+        .join('\n'),
+    );
+  return { expected: side('+'), actual: side('-') };
 }
 
 function failureOf(error) {
@@ -136,6 +177,15 @@ function failureOf(error) {
   }
   const own = cause === error && error?.code === 'ERR_TEST_FAILURE';
   const isError = 'message' in cause || 'stack' in cause;
+  const read = isError ? undefined : readInspected(shown(cause));
+  if (read) {
+    return {
+      message: cut(messageOf(read.error)),
+      ...read.values,
+      frames: framesOf(read.error.stack),
+      details: cut(read.error.stack, 2 * MAX_TEXT),
+    };
+  }
   const prefix = error?.failureType === 'hookFailed' && !own ? `${outer.replace(/\.$/, '')}: ` : '';
   return {
     message: cut(prefix + (own ? outer : isError ? messageOf(cause) : `thrown: ${shown(cause)}`)),
