@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { createLocalSandbox } from '../../../src/core/sandbox/local/local.ts';
 import { createNoneSandbox } from '../../../src/core/sandbox/none.ts';
 import type { SandboxSession } from '../../../src/core/sandbox/sandbox.ts';
 import { type MadeBase, type MakeBaseOptions, makeBase } from '../../../src/core/snapshot/base.ts';
@@ -116,10 +117,15 @@ export function allObjects(folder: string): string {
   });
 }
 
-/** A session without isolation over a base, closed after the test. */
-export async function session(base: MadeBase): Promise<SandboxSession> {
-  process.env.PRIME_AGENT_HOME = dirname(dirname(dirname(base.tree)));
-  const opened = await createNoneSandbox().open({
+/** A session over a base, closed after the test. */
+export async function session(
+  base: MadeBase,
+  kind: 'none' | 'local' = 'none',
+): Promise<SandboxSession> {
+  const stateDir = dirname(dirname(dirname(base.tree)));
+  const provider =
+    kind === 'none' ? createNoneSandbox({ stateDir }) : createLocalSandbox({ stateDir });
+  const opened = await provider.open({
     base,
     toolchain: { path: [], mounts: [], env: {} },
     toolbox: {},
@@ -138,13 +144,16 @@ export async function act(opened: SandboxSession, command: string): Promise<void
   }
 }
 
-/** What `filesOf` says, of a session's workspace. */
-export async function filesIn(opened: SandboxSession): Promise<Record<string, string>> {
+/** Kinds, modes, names, targets and hashes of everything in a session's workspace. */
+export async function filesIn(opened: SandboxSession): Promise<string[]> {
+  const script = `find . -path ./.git -prune -o ! -type d -printf '%y %m %P %l\\0' | sort -z; find . -path ./.git -prune -o -type f -exec sha256sum -z {} + | sort -z`;
   const found = await opened.run(
-    { argv: ['bash', '-c', 'pwd -P | tr -d "\\n" | base64 -w0'] },
-    { timeoutMs: 10_000, maxOutputBytes: 10_000 },
+    { argv: ['bash', '-c', script] },
+    { timeoutMs: 30_000, maxOutputBytes: 1_000_000 },
   );
-  return filesOf(Buffer.from(Buffer.from(found.output.head).toString(), 'base64').toString());
+  const lines = Buffer.from(found.output.head).toString('latin1').split('\0');
+  if (lines.length < 2) throw new Error(`no answer: ${lines.join()}`);
+  return lines;
 }
 
 export async function extract(

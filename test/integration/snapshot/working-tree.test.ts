@@ -240,6 +240,32 @@ describe('what a snapshot holds', () => {
     });
   });
 
+  test('unreadable files are left out and named, unless root reads them', async () => {
+    const work = repository({ 'a.js': 'a', 'locked.js': 'l' });
+    chmodSync(join(work, 'locked.js'), 0o000);
+    const base = await snapshot(work);
+    const root = process.getuid?.() === 0;
+    expect(Object.keys(filesOf(base.tree))).toEqual(root ? ['a.js', 'locked.js'] : ['a.js']);
+    expect(base.skipped).toEqual(root ? [] : [{ path: 'locked.js', reason: 'cannot be read' }]);
+  });
+
+  test('a merge with conflicts, an intent to add, and a link that git refuses', async () => {
+    const work = repository({ 'a.js': 'a\n' });
+    git(work, 'checkout', '-q', '-b', 'other');
+    write(work, { 'a.js': 'other\n' });
+    git(work, 'commit', '-qam', 'other');
+    git(work, 'checkout', '-q', 'trunk');
+    write(work, { 'a.js': 'trunk\n' });
+    git(work, 'commit', '-qam', 'trunk');
+    expect(() => git(work, 'merge', '-q', 'other')).toThrow();
+    write(work, { 'later.js': 'later\n' });
+    git(work, 'add', '-N', 'later.js');
+    symlinkSync('a.js', join(work, '.gitmodules'));
+    const held = filesOf((await snapshot(work)).tree);
+    expect(held['a.js']).toContain('<<<<<<<');
+    expect(held).toMatchObject({ 'later.js': 'later\n', '.gitmodules': '-> a.js' });
+  });
+
   test('a tracked file that became a pipe is named', async () => {
     const work = repository({ 'a.js': 'a', 'b.js': 'b' });
     rmSync(join(work, 'b.js'));
