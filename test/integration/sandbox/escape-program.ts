@@ -1,6 +1,6 @@
 /**
  * Runs the attempts of `escape-attempts.ts` in one session of the local sandbox and prints the
- * results as JSON. It is bundled and run by `escape.test.ts`, once as root and once as another user.
+ * results as JSON; with the argument `none`, in one without isolation. It is bundled and run by `escape.test.ts`, once as root and once as another user.
  */
 import { Buffer } from 'node:buffer';
 import { execFileSync, spawn } from 'node:child_process';
@@ -8,6 +8,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createLocalSandbox } from '../../../src/core/sandbox/local/local.ts';
+import { createNoneSandbox } from '../../../src/core/sandbox/none.ts';
 import { ESCAPE_ATTEMPTS, type HostTargets, PRELUDE } from './escape-attempts.ts';
 import { createFixture } from './fixture.ts';
 
@@ -88,7 +89,8 @@ async function main(): Promise<void> {
   const contents = (): string[] => watched.map((file) => readFileSync(file, 'utf8'));
   const before = contents();
   const results: Record<string, { escaped: boolean; said: string }> = {};
-  const provider = createLocalSandbox({ stateDir: targets.state });
+  const create = process.argv[2] === 'none' ? createNoneSandbox : createLocalSandbox;
+  const provider = create({ stateDir: targets.state });
   const session = await provider.open(fixture.spec);
   try {
     for (const attempt of ESCAPE_ATTEMPTS) {
