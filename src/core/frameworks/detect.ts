@@ -42,7 +42,10 @@ export async function detectFrameworks(
       const detection = await framework.detect(subWorkspace(workspace, folder));
       if (!detection) continue;
       const reason = `${folder}/ ${detection.reason}`;
-      below.push({ framework, detection: { ...detection, reason, projectPath: folder } });
+      below.push({
+        framework: inFolder(framework, folder),
+        detection: { ...detection, reason, projectPath: folder },
+      });
     }
     // Tests of the root itself, outside of every project below it.
     const files = atRoot && below.length > 0 ? await outside(workspace, below) : undefined;
@@ -51,6 +54,14 @@ export async function detectFrameworks(
     found.push(...below);
   }
   return found.sort((a, b) => b.detection.confidence - a.detection.confidence);
+}
+
+/** Its tool chain is looked for in the project's folder first, then around it. */
+function inFolder(framework: Framework, folder: string): Framework {
+  return {
+    ...framework,
+    toolchain: (workspace) => framework.toolchain(subWorkspace(workspace, folder)),
+  };
 }
 
 async function outside(

@@ -56,12 +56,26 @@ export function openWorkspaceFiles(root: string): WorkspaceFiles {
   };
 }
 
+/** A folder of a workspace, with what is around it. */
+export interface SubWorkspace extends WorkspaceFiles {
+  readonly outer: WorkspaceFiles;
+}
+
+/** Innermost first: a folder of a workspace, then the workspace. */
+export function withOuter(workspace: WorkspaceFiles | SubWorkspace): readonly WorkspaceFiles[] {
+  return 'outer' in workspace ? [workspace, ...withOuter(workspace.outer)] : [workspace];
+}
+
 /** The same workspace seen from one of its folders; `''` is the workspace itself. */
-export function subWorkspace(workspace: WorkspaceFiles, folder: string): WorkspaceFiles {
+export function subWorkspace(
+  workspace: WorkspaceFiles,
+  folder: string,
+): WorkspaceFiles | SubWorkspace {
   if (folder === '') return workspace;
   const inside = (path: string): string => posix.join(folder, path);
   return {
     root: join(workspace.root, folder),
+    outer: workspace,
     readText: (path) => workspace.readText(inside(path)),
     exists: (path) => workspace.exists(inside(path)),
     list: (path) => workspace.list(inside(path)),

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Host } from '../../../src/core/frameworks/host.ts';
 import { findNode } from '../../../src/core/frameworks/node-test/toolchain.ts';
 import { findPython } from '../../../src/core/frameworks/pytest/toolchain.ts';
-import { openWorkspaceFiles } from '../../../src/core/frameworks/workspace-files.ts';
+import { openWorkspaceFiles, subWorkspace } from '../../../src/core/frameworks/workspace-files.ts';
 
 let folder: string;
 let workspace: string;
@@ -139,6 +139,20 @@ describe('Python', () => {
     const { mounts } = found.toolchain;
     expect(mounts.some((path) => path.startsWith(workspace))).toBe(false);
     if (!python.startsWith('/usr')) expect(mounts).toContain(python);
+  });
+
+  test("a project in a folder has its own environment, or the workspace's", async () => {
+    await environment('workspace/.venv', true);
+    await mkdir(join(workspace, 'service'));
+    const project = subWorkspace(openWorkspaceFiles(workspace), 'service');
+    const outer = await findPython(project, host);
+    expect(outer).toMatchObject({ program: join(workspace, '.venv/bin/python') });
+    if (outer.kind !== 'found') throw new Error('unreachable');
+    expect(outer.toolchain.mounts.some((path) => path.startsWith(workspace))).toBe(false);
+    await environment('workspace/service/.venv', true);
+    expect(await findPython(project, host)).toMatchObject({
+      program: join(workspace, 'service/.venv/bin/python'),
+    });
   });
 
   test('without pytest: the remedy of that environment', async () => {

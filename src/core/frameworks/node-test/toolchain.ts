@@ -4,6 +4,7 @@ import semver from 'semver';
 import { runProgram } from '../../platform/run-program.ts';
 import type { ToolchainResult, WorkspaceFiles } from '../framework.ts';
 import { currentHost, type Host, neededMounts, pathFolders } from '../host.ts';
+import { withOuter } from '../workspace-files.ts';
 
 /** The first line with the reporters that we need. */
 const OLDEST = '20.0.0';
@@ -27,7 +28,8 @@ export async function findNode(
   workspace: WorkspaceFiles,
   host: Host = currentHost(),
 ): Promise<ToolchainResult> {
-  const wish = await wishedVersion(workspace);
+  let wish: Wish | undefined;
+  for (const place of withOuter(workspace)) wish ??= await wishedVersion(place);
   const candidates = [
     ...(await onPath(host)),
     ...(await installed(host)),

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { runProgram } from '../../platform/run-program.ts';
 import type { ToolchainResult, WorkspaceFiles } from '../framework.ts';
 import { currentHost, type Host, neededMounts, pathFolders } from '../host.ts';
+import { withOuter } from '../workspace-files.ts';
 import probeScript from './probe.py';
 
 const PROBE_TIMEOUT_MS = 20_000;
@@ -71,18 +72,10 @@ export async function findPython(
 }
 
 async function* candidates(workspace: WorkspaceFiles, host: Host): AsyncGenerator<Candidate> {
-  const { root } = workspace;
-  const uv = await workspace.exists('uv.lock');
-  for (const folder of ['.venv', 'venv', 'env']) {
-    if (!(await workspace.exists(`${folder}/bin/python`))) continue;
-    yield {
-      program: join(root, folder, 'bin/python'),
-      where: `in ${folder}`,
-      install: uv ? 'uv add --dev pytest' : `${folder}/bin/python -m pip install pytest`,
-    };
-  }
+  for (const place of withOuter(workspace)) yield* ownEnvironments(place);
   const active = host.env.VIRTUAL_ENV;
   if (active?.startsWith('/')) yield environment(active, 'in the active environment');
+  const { root } = workspace;
   if (await workspace.exists('poetry.lock')) {
     const folder = await ask(['poetry', 'env', 'info', '-p'], root, host);
     if (folder) {
@@ -103,6 +96,18 @@ async function* candidates(workspace: WorkspaceFiles, host: Host): AsyncGenerato
       const program = join(folder, name);
       yield { program, where: `at ${program}`, install: `${program} -m pip install pytest` };
     }
+  }
+}
+
+async function* ownEnvironments(workspace: WorkspaceFiles): AsyncGenerator<Candidate> {
+  const uv = await workspace.exists('uv.lock');
+  for (const folder of ['.venv', 'venv', 'env']) {
+    if (!(await workspace.exists(`${folder}/bin/python`))) continue;
+    yield {
+      program: join(workspace.root, folder, 'bin/python'),
+      where: `in ${folder}`,
+      install: uv ? 'uv add --dev pytest' : `${folder}/bin/python -m pip install pytest`,
+    };
   }
 }
 
@@ -209,7 +214,7 @@ function toolchainOf(
       path: [dirname(program)],
       mounts: neededMounts(
         needed.filter((path) => path.endsWith('.zip') === false),
-        workspace.root,
+        withOuter(workspace).at(-1)?.root ?? workspace.root,
       ),
       env: {
         ...(isVenv && { VIRTUAL_ENV: found.prefix }),
