@@ -1,93 +1,59 @@
-/** Reads what `run_tests` shows, which is also what the first message holds. */
+import type { SourcePlace } from '../../frameworks/framework.ts';
+import { parseRendered, type RenderedFailure } from '../../tools/run-tests/parse-rendered.ts';
 
+/** A failing test, or a file that could not be loaded, as `run_tests` shows it. */
 export interface FailureBlock {
-  /** `file::name`, or a file that could not be collected. */
   readonly id: string;
-  readonly kind: 'failed' | 'error';
+  readonly kind: RenderedFailure['kind'];
   readonly expected: string | undefined;
   readonly actual: string | undefined;
   readonly message: string;
-  readonly at: Place | undefined;
-  readonly inside: Place | undefined;
-}
-
-export interface Place {
-  readonly file: string;
-  readonly line: number;
-  readonly function: string | undefined;
+  /** Where the failure was raised. */
+  readonly at: SourcePlace | undefined;
+  /** First frame outside of the tests. */
+  readonly inside: SourcePlace | undefined;
 }
 
 export interface TestReport {
-  /** Something ran and nothing went wrong. */
+  /** All that was asked for ran, and nothing went wrong. */
   readonly passed: boolean;
   readonly failures: readonly FailureBlock[];
+  /** Tests that failed and files that could not be loaded, those that are only counted included. */
+  readonly failedCount: number;
+  /** The run was stopped because it took too long. */
+  readonly timedOut: boolean;
 }
 
-const HEAD = /^(FAIL|ERROR) (.+)$/;
-const PLACE = /^ {2}(at|in) (.+?):(\d+)(?::\d+)?(?: \((.+)\))?$/;
-
+/** Reads what `run_tests` answers. */
 export function readReport(text: string): TestReport {
   const failures = readFailures(text);
   const summary = text.trimStart().split('\n', 1)[0] ?? '';
-  const passed =
-    failures.length === 0 &&
-    /\b[1-9]\d* passed\b/.test(summary) &&
-    !/fail|error|timed out|crash|stopped/i.test(summary);
-  return { passed, failures };
-}
-
-export function readFailures(text: string): readonly FailureBlock[] {
-  const blocks: { kind: string; id: string; lines: string[] }[] = [];
-  let open: { kind: string; id: string; lines: string[] } | undefined;
-  for (const line of text.split('\n')) {
-    const [, kind, id] = HEAD.exec(line) ?? [];
-    if (kind !== undefined && id !== undefined) {
-      open = { kind, id: id.trim(), lines: [] };
-      blocks.push(open);
-    } else if (open !== undefined && (line.startsWith('  ') || line.trim() === '')) {
-      open.lines.push(line);
-    } else {
-      open = undefined;
-    }
+  let failedCount = 0;
+  for (const found of summary.matchAll(
+    /(\d+) (?:failed(?! as expected)|files? could not be loaded)/g,
+  )) {
+    failedCount += Number(found[1]);
   }
-  return blocks.map(readBlock);
-}
-
-function readBlock(block: { kind: string; id: string; lines: readonly string[] }): FailureBlock {
-  let at: Place | undefined;
-  let inside: Place | undefined;
-  const values: Record<'expected' | 'actual', string | undefined> = {
-    expected: undefined,
-    actual: undefined,
-  };
-  let current: 'expected' | 'actual' | undefined;
-  const message: string[] = [];
-  for (const line of block.lines) {
-    const [, word, file, number, name] = PLACE.exec(line) ?? [];
-    const [, field, value] = /^ {2}(expected|actual): ?(.*)$/.exec(line) ?? [];
-    if (word !== undefined && file !== undefined) {
-      const place: Place = { file, line: Number(number), function: name };
-      if (word === 'at') at = place;
-      else inside = place;
-      current = undefined;
-    } else if (field === 'expected' || field === 'actual') {
-      values[field] = value ?? '';
-      current = field;
-    } else if (current !== undefined && line.startsWith('   ')) {
-      values[current] = `${values[current]}\n${line.trim()}`;
-    } else {
-      current = undefined;
-      if (line.trim() !== '') message.push(line.trim());
-    }
-  }
+  const isWhole = !/^(?:Not found: |The test run broke off)/m.test(text);
   return {
-    id: block.id,
-    kind: block.kind === 'ERROR' ? 'error' : 'failed',
-    ...values,
-    message: message.join('\n'),
-    at,
-    inside,
+    passed: isWhole && failures.length + failedCount === 0 && /^[1-9]\d* passed\b/.test(summary),
+    failures,
+    failedCount,
+    timedOut: /^The test run did not end in time/.test(summary),
   };
+}
+
+/** The blocks of an answer or of the first message. */
+export function readFailures(text: string): readonly FailureBlock[] {
+  return parseRendered(text).map((block) => ({
+    id: block.id,
+    kind: block.kind,
+    expected: block.expected,
+    actual: block.actual,
+    message: block.message,
+    at: block.place,
+    inside: block.ownFrame,
+  }));
 }
 
 /** The file of a test's id. */

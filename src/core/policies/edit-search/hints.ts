@@ -1,4 +1,4 @@
-import { OPERATORS, type OperatorId } from '../../tasks/operators/operator-table.ts';
+import type { OperatorId } from '../../tasks/operators/operator-table.ts';
 import type { FailureBlock } from './failures.ts';
 
 /** Factors on an operator's likelihood; missing: 1. */
@@ -69,7 +69,10 @@ export function hintsOf(failures: readonly FailureBlock[]): Hints {
   for (const failure of failures) {
     const { expected, actual, message } = failure;
     const everything = `${message}\n${expected ?? ''}\n${actual ?? ''}`;
-    if (/Promise|coroutine/.test(actual ?? message)) raise(['await-add', 'return-add'], 4);
+    if (/Promise|coroutine/.test(actual ?? message)) {
+      raise(['await-add'], 4);
+      raise(['return-add'], 2);
+    }
     if (/without 'new'/.test(everything)) raise(['new-add'], 5);
     if (
       /TypeError|AttributeError|ReferenceError|NameError|KeyError|UnboundLocalError/.test(message)
@@ -159,8 +162,4 @@ function items(text: string): readonly string[] | undefined {
 
 function sorted(list: readonly string[]): string {
   return [...list].sort().join('\n');
-}
-
-export function operatorFamily(operator: OperatorId): string {
-  return OPERATORS[operator].family;
 }

@@ -8,8 +8,10 @@ export interface Replacement {
 
 /** undefined: the file repeats itself so much that no few lines name the place. */
 export function toReplacement(source: string, edit: Edit, maxLines = 30): Replacement | undefined {
-  let from = source.lastIndexOf('\n', edit.from - 1) + 1;
-  let to = lineEnd(source, edit.to);
+  let from = lineStart(source, edit.from);
+  // An edit that takes a line break along ends there; the next line stays out.
+  const wholeLines = edit.to > edit.from && source[edit.to - 1] === '\n';
+  let to = wholeLines ? edit.to : lineEnd(source, edit.to);
   for (let lines = 0; lines <= maxLines; lines++) {
     const oldText = source.slice(from, to);
     if (oldText.trim() !== '' && isUnique(source, oldText)) {
@@ -17,15 +19,20 @@ export function toReplacement(source: string, edit: Edit, maxLines = 30): Replac
       return { oldText, newText };
     }
     // In turn one line above and one line below.
-    if (lines % 2 === 0 && from > 0) from = source.lastIndexOf('\n', from - 2) + 1;
-    else to = lineEnd(source, Math.min(source.length, to + 1));
+    if (lines % 2 === 0 && from > 0) from = lineStart(source, from - 1);
+    else
+      to = lineEnd(source, source[to - 1] === '\n' && wholeLines && to === edit.to ? to : to + 1);
   }
   return undefined;
 }
 
+function lineStart(source: string, at: number): number {
+  // A negative position would count as 0 and find a line break there.
+  return at <= 0 ? 0 : source.lastIndexOf('\n', at - 1) + 1;
+}
+
 function lineEnd(source: string, at: number): number {
-  // A range that ends with its line break has its whole line already.
-  const end = source.indexOf('\n', at > 0 && source[at - 1] === '\n' ? at - 1 : at);
+  const end = source.indexOf('\n', at);
   return end < 0 ? source.length : end;
 }
 

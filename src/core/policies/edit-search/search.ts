@@ -86,7 +86,6 @@ interface Scene {
   /** Test files that are run to see what else an edit breaks, the failing ones first. */
   readonly testFiles: readonly string[];
   readonly baseline: TestReport;
-  readonly baselineFailed: number;
 }
 
 const SOURCES = ['js', 'cjs', 'mjs', 'jsx', 'ts', 'cts', 'mts', 'tsx', 'py'];
@@ -150,7 +149,6 @@ function* lookAround(firstMessage: string, options: SearchOptions): Steps<Scene>
     subjects,
     testFiles,
     baseline: readReport(all ?? ''),
-    baselineFailed: failedCount(all ?? ''),
   };
 }
 
@@ -181,13 +179,6 @@ function* readPackages(files: ReadonlySet<string>): Steps<Packages> {
     if (name !== undefined) packages.set(name, path.replace(/(?:^|\/)package\.json$/, '') || '.');
   }
   return packages;
-}
-
-function failedCount(text: string): number {
-  const summary = text.trimStart().split('\n', 1)[0] ?? '';
-  let count = 0;
-  for (const found of summary.matchAll(/(\d+) (?:failed|errors?)/g)) count += Number(found[1]);
-  return count;
 }
 
 const TRACED_BYTES = 60_000;
@@ -245,7 +236,7 @@ function* tryAll(
   let open = [...ranked];
   for (let round = 0; open.length > 0 && round < limit; round++) {
     const reserve =
-      base.length === 0 && state.partial.length > 0 ? state.options.turns * 0.25 : RESERVED_TURNS;
+      base.length === 0 && state.partial.length > 0 ? state.options.turns * 0.35 : RESERVED_TURNS;
     if (state.left() <= reserve) return false;
     open.sort((a, b) => weight(state, b) - weight(state, a));
     const batch: { candidate: Candidate; oldText: string; newText: string }[] = [];
@@ -277,6 +268,9 @@ function* tryAll(
       const report = readReport(seen[index * 3 + 1] ?? '');
       if (report.passed) {
         if (yield* confirm(state, candidate, base, texts)) return true;
+      } else if (report.timedOut) {
+        // An endless loop costs as much as many other tries: leave its line and its kind for last.
+        slow(state, candidate);
       } else {
         learn(state, candidate, report, base.length === 0);
       }
@@ -288,7 +282,9 @@ function* tryAll(
 function weight(state: State, candidate: Candidate): number {
   const place = state.learnt.get(candidate.place) ?? 1;
   const line = state.learnt.get(`${candidate.path}:${candidate.edit.line}`) ?? 1;
-  return candidate.score * place * line;
+  const { path, edit } = candidate;
+  const kind = state.learnt.get(`${path}:${edit.line}:${edit.operator}`) ?? 1;
+  return candidate.score * place * line * kind;
 }
 
 function currentTexts(state: State, base: readonly Candidate[]): ReadonlyMap<string, string> {
@@ -305,7 +301,7 @@ function learn(
   isFirstLevel: boolean,
 ): void {
   const before = new Map(state.scene.failures.map((failure) => [failure.id, failure]));
-  const broke = report.failures.some((failure) => failure.kind === 'error');
+  const broke = report.failures.some((failure) => failure.kind === 'file');
   let progress = 0;
   let changed = before.size !== report.failures.length;
   if (changed && !broke) progress += before.size - report.failures.length;
@@ -329,6 +325,12 @@ function learn(
   if (progress > 0) {
     adjust(candidate.place, 1.2);
     adjust(line, 1.2);
+  }
+}
+
+function slow(state: State, { path, edit }: Candidate): void {
+  for (const key of [`${path}:${edit.line}`, `${path}:${edit.line}:${edit.operator}`]) {
+    state.learnt.set(key, (state.learnt.get(key) ?? 1) * 0.3);
   }
 }
 
@@ -358,7 +360,7 @@ function* confirm(
   const whole = readReport(seen[2] ?? '');
   const known = new Set(scene.baseline.failures.map((failure) => failure.id));
   const broken = whole.failures.filter((failure) => !known.has(failure.id));
-  const worse = failedCount(seen[2] ?? '') > scene.baselineFailed;
+  const worse = whole.failedCount > scene.baseline.failedCount;
   if (again.passed && broken.length === 0 && !worse) {
     yield handIn(summaryOf(state, [...base, candidate]));
     return true;

@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import {
+  importsOf,
+  isTestPath,
+  specifiersOf,
+} from '../../../../../src/core/policies/edit-search/imports.ts';
+
+const files = new Set([
+  'src/a.js',
+  'src/b.ts',
+  'src/lib/index.ts',
+  'src/util/dates.ts',
+  'packages/core/src/index.ts',
+  'pkg/__init__.py',
+  'pkg/money.py',
+  'pkg/sub/__init__.py',
+  'pkg/sub/tax.py',
+  'src/shop/cart.py',
+]);
+
+describe('imports of JavaScript and TypeScript', () => {
+  it.each([
+    ["import { a } from '../src/a.js';", ['src/a.js']],
+    ["import '../src/a';", ['src/a.js']],
+    ["const { a } = require('../src/a');", ['src/a.js']],
+    ["export * from '../src/b.js';", ['src/b.ts']],
+    ["const x = await import('../src/lib');", ['src/lib/index.ts']],
+    ["import d from '@/util/dates';", ['src/util/dates.ts']],
+    ["import c from '@me/core';", ['packages/core/src/index.ts']],
+    ["import fs from 'node:fs'; import z from 'zod';", []],
+    ["import {\n  a,\n} from '../src/a.js';", ['src/a.js']],
+  ])('%s', (text, expected) => {
+    expect(
+      importsOf('test/x.test.js', text, files, new Map([['@me/core', 'packages/core']])),
+    ).toEqual(expected);
+  });
+
+  it('finds every way of naming a module', () => {
+    expect(
+      specifiersOf(
+        "import a from 'a'; import 'b'; export { c } from \"c\"; require('d'); import('e')",
+      ),
+    ).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+});
+
+describe('imports of Python', () => {
+  it.each([
+    ['tests/test_x.py', 'from pkg.money import round_up', ['pkg/money.py']],
+    ['tests/test_x.py', 'from pkg import money', ['pkg/__init__.py', 'pkg/money.py']],
+    ['tests/test_x.py', 'import pkg.sub.tax as t, os', ['pkg/sub/tax.py']],
+    ['tests/test_x.py', 'from shop.cart import (\n    Cart,\n)', ['src/shop/cart.py']],
+    ['pkg/__init__.py', 'from .money import x', ['pkg/money.py']],
+    ['pkg/sub/tax.py', 'from ..money import x', ['pkg/money.py']],
+    ['pkg/sub/tax.py', 'from .. import money', ['pkg/__init__.py', 'pkg/money.py']],
+    ['tests/test_x.py', 'import math\nfrom typing import Any', []],
+  ])('%s: %s', (path, text, expected) => {
+    expect(importsOf(path, text, files)).toEqual(expected);
+  });
+});
+
+it('tells tests from sources', () => {
+  const paths = [
+    'test/a.js',
+    'src/a.test.ts',
+    'tests/test_a.py',
+    'a_test.py',
+    'conftest.py',
+    'src/__tests__/a.js',
+  ];
+  expect(paths.filter(isTestPath)).toEqual(paths);
+  expect(
+    ['src/a.js', 'src/latest.js', 'contest.py', 'src/testing.ts', 'pkg/attest.py'].filter(
+      isTestPath,
+    ),
+  ).toEqual([]);
+});

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { instrument, readTrace } from '../../../../../src/core/policies/edit-search/trace.ts';
+import { errorCount } from '../../../../../src/core/tasks/operators/functions.ts';
+import { corpus } from '../../tasks/operators/corpus.ts';
+
+it.each(corpus().map((file) => [file.name, file] as const))(
+  'the instrumented %s still parses, and without the notes it is the source',
+  (_name, { text, language }) => {
+    const traced = instrument('a', text, language, 1);
+    expect(traced).toBeDefined();
+    expect(errorCount(traced?.text ?? '', language)).toBe(0);
+    expect(traced?.text).not.toBe(text);
+    const without = (traced?.text ?? '')
+      .replace(/;\(globalThis\.__editSearchSeen.*?"\d+\\n"\)\);/g, '')
+      .replace(/^[ \t]*\d+ in globals\(\).*\n/gm, '')
+      .replace(/\d+ in globals\(\).*?'\d+\\n'\)\); /g, '');
+    expect(without).toBe(text);
+  },
+);
+
+it('numbers blocks from the given number on', () => {
+  const traced = instrument('a.js', 'function f() { if (a) { b(); } }', 'javascript', 7);
+  expect(traced?.blocks.map((block) => block.number)).toEqual([7, 8]);
+});
+
+it('reads the numbers and nothing else', () => {
+  expect([...readTrace('3\n12\nwarning 4\n')]).toEqual([3, 12]);
+  expect([...readTrace(undefined)]).toEqual([]);
+});
