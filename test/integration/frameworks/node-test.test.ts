@@ -115,7 +115,7 @@ describe('node:test in a project', () => {
     expect(resultOf(run, 'test/cart.test.js::functions').failure).toMatchObject({
       message: 'Expected values to be strictly deep-equal',
       expected: '{\n  n: 2\n}',
-      actual: expect.stringMatching(/^\{\n {2}f: \[Function: f\],\n[^]*\n {2}n: 1\n\}$/),
+      actual: expect.stringMatching(/^\{\n {2}f: \[Function: f\],\n[\s\S]*\n {2}n: 1\n\}$/),
       place: { file: 'test/cart.test.js', line: 23 },
     });
     expect(resultOf(run, 'test/cart.test.js::parent > child bad').failure).toMatchObject({

@@ -32,6 +32,7 @@ describe('which files', () => {
     ['pkg/a_test.py', true],
     ['conftest.py', true],
     ['pkg/attest.py', false],
+    ['numbers/testing/compare.py', false],
     ['pkg/latest_a.py', false],
   ])('pytest: is %s a test file? %s', (path, expected) => {
     expect(pytestSteering.isTestFile(path)).toBe(expected);
@@ -45,6 +46,7 @@ describe('which files', () => {
     ['_pytest/python.py', true],
     ['setup.cfg', false],
     ['app/pytester.py', false],
+    ['pytest_mock/plugin.py', false],
   ])('pytest: does %s steer as a whole? %s', (path, expected) => {
     expect(pytestSteering.isSteeringFile(path)).toBe(expected);
   });
@@ -143,7 +145,10 @@ line-length = 100
 
   test.each([
     ['a dotted key', `tool.pytest.ini_options.python_files = "x"\n${before}`],
-    ['an inline table', `${before.replace('[tool.pytest.ini_options]\naddopts', '[tool.pytest]\nini_options = { python_files = "x" }\naddopts')}`],
+    [
+      'an inline table',
+      `${before.replace('[tool.pytest.ini_options]\naddopts', '[tool.pytest]\nini_options = { python_files = "x" }\naddopts')}`,
+    ],
     ['no TOML', 'a = = 1'],
   ])('%s cannot smuggle options in', (_, after) => {
     const text = restore(after);

@@ -61,7 +61,7 @@ function steeringPaths(old: Manifest | undefined, now: Manifest): readonly JSONP
   const steering = [...scripts].filter((name) => isTestScript(name) || reached.has(name));
   const keys = [...STEERING_KEYS].filter((key) => key in now || (old !== undefined && key in old));
   // What tests import by `#name` must stay what it was; new names may be added.
-  const imports = names(old?.['imports']).map((name) => ['imports', name]);
+  const imports = names(old?.imports).map((name) => ['imports', name]);
   return [...steering.map((name) => ['scripts', name]), ...keys.map((key) => [key]), ...imports];
 }
 

@@ -7,9 +7,8 @@ import { isPytestName } from './detect.ts';
 const STEERING_FILE =
   /(?:^|\/)(?:pytest\.ini|\.pytest\.ini|pytest\.toml|\.pytest\.toml|sitecustomize\.py|usercustomize\.py|\.python-version|\.coveragerc)$|\.pth$/;
 /** Modules of the workspace that would be imported in place of the runner's own. */
-const SHADOWS =
-  /(?:^|\/)(?:pytest|_pytest|pluggy|iniconfig|pytest_[a-z]+|hypothesis|unittest)(?:\.py$|\/)/;
-const TEST_FOLDER = /(?:^|\/)(?:tests?|testing|fixtures|__snapshots__|snapshots|cassettes)\//;
+const SHADOWS = /(?:^|\/)(?:pytest|_pytest|pluggy|iniconfig|unittest)(?:\.py$|\/)/;
+const TEST_FOLDER = /(?:^|\/)(?:tests?|fixtures|__snapshots__|snapshots|cassettes)\//;
 
 export const pytestSteering: Steering = {
   isTestFile: (path) =>
