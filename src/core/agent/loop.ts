@@ -8,6 +8,7 @@ import {
 import { SandboxFailure } from '../sandbox/sandbox.ts';
 import { checkCall, toToolSchema } from '../tools/registry.ts';
 import type { Tool, ToolSchema } from '../tools/tool.ts';
+import { TrajectoryWriteError } from '../trajectories/errors.ts';
 import type { Budgets, TrajectorySink, TurnLine } from '../trajectories/schema.ts';
 import type { AttemptListener } from './events.ts';
 import type { Message, ToolCall } from './messages.ts';
@@ -76,6 +77,13 @@ interface Run {
 
 type Observation = TurnLine['observations'][number];
 
+/** What a reply was answered with. */
+interface TurnAnswer {
+  readonly observations: Observation[];
+  /** Instead of observations, where the reply had no call. */
+  nudge?: string;
+}
+
 /**
  * The agent: ask the policy, run its calls, show it what happened, until it submits or something
  * ends it. The conversation only grows, and the record is appended after every turn. Never rejects:
@@ -122,9 +130,9 @@ async function takeTurn(run: Run): Promise<AttemptEnd | undefined> {
   const reply = await ask(run, index);
   const policyMs = performance.now() - began;
 
-  const observations: Observation[] = [];
+  const turn: TurnAnswer = { observations: [] };
   try {
-    return await answer(run, reply, index, observations);
+    return await answer(run, reply, index, turn);
   } finally {
     // In a `finally`: what a turn had so far belongs into the record, whatever ended it.
     const record = recordedReply(reply);
@@ -133,7 +141,7 @@ async function takeTurn(run: Run): Promise<AttemptEnd | undefined> {
       index,
       startedAt,
       reply: record,
-      observations,
+      ...turn,
       policyMs,
     });
   }
@@ -173,9 +181,10 @@ async function answer(
   run: Run,
   reply: PolicyReply,
   index: number,
-  observations: Observation[],
+  turn: TurnAnswer,
 ): Promise<AttemptEnd | undefined> {
   if (reply.finish === 'length') return { kind: 'budget', budget: 'reply' };
+  run.leniencyUsed ||= (reply.repairs?.length ?? 0) > 0;
 
   const [malformed] = reply.malformed;
   if (malformed) {
@@ -187,13 +196,14 @@ async function answer(
     run.silentReplies += 1;
     if (run.silentReplies > SILENT_REPLIES) return { kind: 'budget', budget: 'no_call' };
     const content = malformed ? malformedCallMessage(malformed.reason) : NO_CALL_MESSAGE;
+    turn.nudge = content;
     run.messages.push({ role: 'user', content });
     return undefined;
   }
   run.silentReplies = 0;
 
   for (const call of reply.calls) {
-    const end = await runCall(run, call, index, observations);
+    const end = await runCall(run, call, index, turn.observations);
     if (end) return end;
   }
   return undefined;
@@ -245,7 +255,7 @@ function endOf(error: unknown, cancel: AbortSignal, deadline: AbortSignal): Atte
     if (error.kind === 'context-exceeded') return { kind: 'budget', budget: 'context_tokens' };
     return { kind: 'infrastructure', reason: error.message, remedy: error.remedy };
   }
-  if (error instanceof SandboxFailure) {
+  if (error instanceof SandboxFailure || error instanceof TrajectoryWriteError) {
     return { kind: 'infrastructure', reason: error.message, remedy: error.remedy };
   }
   const reason = error instanceof Error ? error.message : String(error);
@@ -302,16 +312,7 @@ function sampledText(reply: PolicyReply): string {
   ].join('\n');
 }
 
+/** A copy: what a policy does with its reply later must not change the record. */
 function recordedReply(reply: PolicyReply): TurnLine['reply'] {
-  const { content, reasoning, calls, callForm, malformed, finish, usage, tokens } = reply;
-  return structuredClone({
-    content,
-    reasoning,
-    calls,
-    callForm,
-    malformed,
-    finish,
-    usage,
-    tokens,
-  }) as TurnLine['reply'];
+  return structuredClone(reply) as TurnLine['reply'];
 }

@@ -97,11 +97,12 @@ function submittedRow(verdict: Verdict | undefined): OutcomeRow {
         'all target tests pass, and none that passed before fails',
       );
     case 'passed_with_test_changes':
+      // Counts as unsolved in the group's mean, but is never trained on (DESIGN: two-way grading).
       return row(
         'solved_with_test_changes',
         0,
         true,
-        true,
+        false,
         'passes only with its changes to tests or configuration',
       );
     case 'failed':

@@ -134,6 +134,11 @@ describe('the agent loop', () => {
     const result = await attempt(['thinking', 'still thinking', 'done?', 'more']);
     expect(result.end).toEqual({ kind: 'budget', budget: 'no_call' });
     expect(result.totals.turns).toBe(3);
+    expect(result.lines.map((line) => line.type === 'turn' && typeof line.nudge)).toEqual([
+      'string',
+      'string',
+      'undefined',
+    ]);
   });
 
   it('starts to count anew after a call', async () => {

@@ -6,7 +6,7 @@ const submitted: AttemptEnd = { kind: 'submitted' };
 describe('the table of outcomes', () => {
   it.each<[AttemptEnd, Verdict | undefined, string, 0 | 1 | null, boolean, boolean]>([
     [submitted, 'passed', 'solved', 1, true, true],
-    [submitted, 'passed_with_test_changes', 'solved_with_test_changes', 0, true, true],
+    [submitted, 'passed_with_test_changes', 'solved_with_test_changes', 0, true, false],
     [submitted, 'failed', 'failed', 0, true, true],
     [submitted, undefined, 'invalid', null, false, false],
     [{ kind: 'invalid_tool_call', reason: 'x' }, undefined, 'invalid_tool_call', 0, true, true],
