@@ -312,6 +312,21 @@ test('a project in a folder: ids are relative to the workspace, build steps run 
   }
 });
 
+test('type tests next to JavaScript tests do not stop them', async () => {
+  const project = await openProject(nodeTest, {
+    'package.json': '{"scripts":{"test":"node --test"}}',
+    'test/a.test.js': "require('node:test').test('plain', () => {});\n",
+    'test/types.test.ts': 'const x: number = 1;\n',
+  });
+  try {
+    expect(statuses(ran(await project.run()).results)).toMatchObject({
+      'test/a.test.js::plain': 'passed',
+    });
+  } finally {
+    await project.close();
+  }
+});
+
 test('a folder without tests says so', async () => {
   const project = await openProject(nodeTest, { 'package.json': '{}', 'index.js': '' });
   try {

@@ -367,7 +367,11 @@ async function main() {
   const typescript = hasTsx() || Boolean(process.features.typescript) || plan.flags.length > 0;
   if (request.tests.length === 0) {
     const files = plan.patterns.length > 0 ? expand(plan.patterns, typescript) : [];
-    if (plan.patterns.length === 0) walk('', (name) => defaults(name, true) && files.push(name));
+    if (plan.patterns.length === 0) {
+      walk('', (name) => defaults(name, typescript) && files.push(name));
+      // Only TypeScript is there: its own message says what is missing.
+      if (files.length === 0) walk('', (name) => defaults(name, true) && files.push(name));
+    }
     for (const file of files) whole.add(file);
   } else {
     // A folder stands for its test files.
