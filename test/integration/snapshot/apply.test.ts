@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
@@ -24,6 +23,7 @@ import {
   repository,
   session,
   snapshot,
+  system,
   temporaryFolder,
 } from './fixtures.ts';
 
@@ -165,12 +165,10 @@ describe("applying to the user's files", () => {
     // Root may write everywhere, but nobody renames onto an immutable file or into a mount of its own.
     const lock =
       process.getuid?.() === 0
-        ? () => execFileSync('mount', ['--bind', locked, locked])
+        ? () => system('mount', '--bind', locked, locked)
         : () => chmodSync(locked, 0o555);
     const unlock =
-      process.getuid?.() === 0
-        ? () => execFileSync('umount', [locked])
-        : () => chmodSync(locked, 0o755);
+      process.getuid?.() === 0 ? () => system('umount', locked) : () => chmodSync(locked, 0o755);
     lock();
     onTestFinished(() => void unlock());
     const content = filesOf(work);
@@ -190,7 +188,7 @@ describe("applying to the user's files", () => {
     }
     const work = repository({ 'a.txt': 'a\n' });
     const patch = await patchOf(work, 'echo b > a.txt; mkdir d; echo n > d/new.txt');
-    execFileSync('chown', ['-R', '65534:65534', work]);
+    system('chown', '-R', '65534:65534', work);
     expect((await applyPatchToWorkspace(work, patch)).kind).toBe('applied');
     expect(lstatSync(join(work, 'a.txt')).uid).toBe(65534);
     expect(lstatSync(join(work, 'd')).uid).toBe(65534);

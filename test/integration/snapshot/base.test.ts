@@ -24,6 +24,7 @@ import {
   git,
   repository,
   snapshot,
+  system,
   temporaryFolder,
   write,
 } from './fixtures.ts';
@@ -159,8 +160,8 @@ describe('bases', () => {
       });
       return;
     }
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', state]);
-    onTestFinished(() => void execFileSync('umount', [state]));
+    system('mount', '-t', 'tmpfs', '-o', 'size=2m', 'tmpfs', state);
+    onTestFinished(() => void system('umount', state));
     const outcome = await makeBase(work, { stateDir: state });
     expect(outcome).toMatchObject({
       kind: 'problem',

@@ -34,6 +34,13 @@ export function write(folder: string, files: Readonly<Record<string, string | Bu
   }
 }
 
+/** A command of the system, with its arguments as they are. */
+export function system(program: string, ...args: string[]): void {
+  execFileSync('sh', ['-c', '"$@"', 'sh', program, ...args], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+}
+
 /** git without the settings of whoever runs the tests. */
 export function git(cwd: string, ...args: string[]): string {
   return execFileSync('git', ['-c', 'protocol.file.allow=always', ...args], {

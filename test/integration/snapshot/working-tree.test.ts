@@ -20,6 +20,7 @@ import {
   git,
   repository,
   snapshot,
+  system,
   temporaryFolder,
   write,
 } from './fixtures.ts';
@@ -220,7 +221,7 @@ describe('what a snapshot holds', () => {
 
   test('sockets, pipes, unreadable and huge files are left out and named', async () => {
     const work = repository({ 'a.js': 'a' });
-    execFileSync('mkfifo', [join(work, 'pipe')]);
+    system('mkfifo', join(work, 'pipe'));
     const server = createServer().listen(join(work, 'socket'));
     onTestFinished(() => void server.close());
     await new Promise((done) => server.once('listening', done));
@@ -269,7 +270,7 @@ describe('what a snapshot holds', () => {
   test('a tracked file that became a pipe is named', async () => {
     const work = repository({ 'a.js': 'a', 'b.js': 'b' });
     rmSync(join(work, 'b.js'));
-    execFileSync('mkfifo', [join(work, 'b.js')]);
+    system('mkfifo', join(work, 'b.js'));
     expect((await snapshot(work)).skipped).toEqual([
       { path: 'b.js', reason: 'a named pipe, not a file' },
     ]);
@@ -339,8 +340,8 @@ describe('what a snapshot holds', () => {
 
   test('a read-only workspace', async () => {
     const work = repository({ 'a.js': 'a' });
-    execFileSync('chmod', ['-R', 'a-w', work]);
-    onTestFinished(() => void execFileSync('chmod', ['-R', 'u+w', work]));
+    system('chmod', '-R', 'a-w', work);
+    onTestFinished(() => void system('chmod', '-R', 'u+w', work));
     const before = fingerprint(work);
     expect(filesOf((await snapshot(work)).tree)).toEqual({ 'a.js': 'a' });
     expect(fingerprint(work)).toBe(before);
