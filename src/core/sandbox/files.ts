@@ -108,6 +108,16 @@ export function createSandboxFiles(client: SupervisorClient, paths?: PathMapping
         `[[ -L $p_path ]] && printf '1 ' || printf '0 '
 stat -L --printf '%f %s' -- "$p_path" 2>&1
 printf '\\0'
+if [[ ! -L $p_path ]]; then
+  # Without a program where possible: the shell itself resolves folders.
+  if [[ -d $p_path ]]; then
+    builtin cd -P -- "$p_path" && printf '%s\\0' "$PWD" && exit
+  elif builtin cd -P -- "\${p_path%/*}/" 2>/dev/null; then
+    [[ $PWD != / ]] || PWD=
+    printf '%s/%s\\0' "$PWD" "\${p_path##*/}"
+    exit
+  fi
+fi
 exec realpath -mz -- "$p_path"`,
         ANSWER_BYTES,
       );

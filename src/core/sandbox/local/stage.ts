@@ -60,27 +60,35 @@ function overlayMounts(input: StageInput, tree: string): Mounts {
   if (input.pidMax !== undefined) prepare.push(`echo ${input.pidMax} >/proc/sys/kernel/pid_max`);
   // A tmpfs holds the mount points, so that nothing of them is left on the disk.
   prepare.push('mount -n -t tmpfs -o mode=700 stage stage');
-  const overlay = (index: number, lower: string) => ({
-    folders: `mkdir stage/l${index} stage/m${index}`,
-    bind: `mount -n --bind -- ${shellQuote(lower)} stage/l${index}`,
-    mount: `mount -n -t overlay overlay -o lowerdir=stage/l${index},upperdir=upper${index},workdir=work${index},userxattr stage/m${index}`,
-  });
-  const root = overlay(0, tree);
-  prepare.push(root.folders, root.bind, root.mount);
   const from = (name: string): string => `${shellQuote(`${input.scratch}/stage/`)}${name}`;
+  const overlay = (index: number, path: string) => {
+    const safe = /^[\w@%+=./-]+$/.test(path);
+    const lower = safe ? path : `stage/l${index}`;
+    return {
+      folders: `mkdir stage/l${index} stage/m${index}`,
+      bind: safe
+        ? `[[ -d ${path} ]]`
+        : `mount -n --bind -- ${shellQuote(path)} ${lower} 2>/dev/null`,
+      mount: `mount -n -t overlay overlay -o lowerdir=${lower},upperdir=upper${index},workdir=work${index},userxattr stage/m${index}`,
+      lower: safe ? path : from(`l${index}`),
+    };
+  };
+  const root = overlay(0, tree);
+  const missing = shellQuote(`The base of the snapshot, ${tree}, does not exist.`);
+  prepare.push(root.folders, `${root.bind} || { echo ${missing} >&2; exit 1; }`, root.mount);
   const mounts = input.places.map((place) => `--bind ${from('m0')} ${shellQuote(place)}`);
   input.dependencies.forEach(({ path, hostPath }, position) => {
     const index = position + 1;
-    const { folders, bind, mount } = overlay(index, hostPath);
+    const { folders, bind, mount, lower } = overlay(index, hostPath);
     const targets = input.places.map((place) => shellQuote(posix.join(place, path)));
     prepare.push(
       folders,
       `d${index}=()`,
       // A folder that is gone is left out; one that cannot be lower (another file system's
       // peculiarity) is seen read-only.
-      `if ${bind} 2>/dev/null; then`,
-      `  if ${mount} 2>/dev/null; then kind=--bind from=m${index}; else kind=--ro-bind from=l${index}; fi`,
-      `  d${index}=(${targets.map((target) => `"$kind" ${from('"$from"')} ${target}`).join(' ')})`,
+      `if ${bind}; then`,
+      `  if ${mount} 2>/dev/null; then kind=--bind from=${from(`m${index}`)}; else kind=--ro-bind from=${lower}; fi`,
+      `  d${index}=(${targets.map((target) => `"$kind" "$from" ${target}`).join(' ')})`,
       'fi',
     );
     mounts.push(`"\${d${index}[@]}"`);
