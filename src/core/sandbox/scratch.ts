@@ -31,7 +31,7 @@ function processMark(pid: number): string | undefined {
 }
 
 /** Removes a tree also where folders are read-only or have mode 000 (overlay's work folder). */
-export async function removeTree(path: string): Promise<void> {
+async function removeTree(path: string): Promise<void> {
   const remove = (): Promise<void> => rm(path, { recursive: true, force: true, maxRetries: 3 });
   try {
     await remove();

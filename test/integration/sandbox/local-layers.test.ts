@@ -14,14 +14,21 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createLocalSandbox } from '../../../src/core/sandbox/local/local.ts';
 import { chooseSandbox } from '../../../src/core/sandbox/providers.ts';
 import type { SandboxProvider, SandboxSpec } from '../../../src/core/sandbox/sandbox.ts';
 import { reapStale } from '../../../src/core/sandbox/scratch.ts';
 import { shell } from './conformance.ts';
 
-const stateDir = realpathSync(mkdtempSync(join(tmpdir(), 'prime-state-')));
+let stateDir: string;
+let local: SandboxProvider;
+let copying: SandboxProvider;
+beforeAll(() => {
+  stateDir = realpathSync(mkdtempSync(join(tmpdir(), 'prime-state-')));
+  local = createLocalSandbox({ stateDir });
+  copying = createLocalSandbox({ stateDir, layers: 'copy' });
+});
 afterAll(() => rmSync(stateDir, { recursive: true, force: true }));
 let root: string;
 beforeEach(() => {
@@ -64,8 +71,6 @@ async function inSession(
   }
 }
 
-const local = createLocalSandbox({ stateDir });
-const copying = createLocalSandbox({ stateDir, layers: 'copy' });
 const providers = {
   overlay: (): SandboxProvider => local,
   copy: (): SandboxProvider => copying,
