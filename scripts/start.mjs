@@ -26,7 +26,9 @@ await build();
 
 const { repositories } = JSON.parse(readFileSync(join(root, 'examples/examples.json'), 'utf8'));
 /** Python last: the first fix need not wait for its environment. */
-const ordered = [...repositories].sort((a, b) => Number(a.framework === 'pytest') - Number(b.framework === 'pytest'));
+const ordered = [...repositories].sort(
+  (a, b) => Number(a.framework === 'pytest') - Number(b.framework === 'pytest'),
+);
 const python = pythonEnvironment();
 
 let child;
@@ -71,19 +73,30 @@ for (const example of ordered) {
 }
 
 if (rows.length > 0) {
-  say('\nTest                                                                        Attempts  Turns  Outcome       Time');
+  say(
+    '\nTest                                                                        Attempts  Turns  Outcome       Time',
+  );
   for (const row of rows) {
     const turns = sum(row.attempts.map((attempt) => attempt.turns));
     const time = sum(row.attempts.map((attempt) => attempt.durationMs));
-    const outcome = row.solved ? 'solved' : (row.attempts.at(-1)?.outcome ?? 'none').replaceAll('_', ' ');
+    const outcome = row.solved
+      ? 'solved'
+      : (row.attempts.at(-1)?.outcome ?? 'none').replaceAll('_', ' ');
     const name = `${row.example}: ${row.id.split('::').slice(1).join('::')}`.slice(0, 74);
-    say(`${name.padEnd(74)}  ${String(row.attempts.length).padStart(8)}  ${String(turns).padStart(5)}  ${outcome.padEnd(12)}  ${(time / 1000).toFixed(1).padStart(5)} s`);
+    say(
+      `${name.padEnd(74)}  ${String(row.attempts.length).padStart(8)}  ${String(turns).padStart(5)}  ${outcome.padEnd(12)}  ${(time / 1000).toFixed(1).padStart(5)} s`,
+    );
   }
   const solved = rows.filter((row) => row.solved).length;
   const first = firstFix === undefined ? '' : `, the first after ${Math.round(firstFix / 1000)} s`;
-  say(`\n${solved} of ${rows.length} failing tests solved${first}, in ${Math.round((Date.now() - began) / 1000)} s.`);
-  if (!passed.includes('--apply')) say('No file of the examples was changed. Apply the patches with: npm start -- --apply');
-  say('In your own repository: npx --no-install prime-agent fix PATH (from this checkout), see README.md.');
+  say(
+    `\n${solved} of ${rows.length} failing tests solved${first}, in ${Math.round((Date.now() - began) / 1000)} s.`,
+  );
+  if (!passed.includes('--apply'))
+    say('No file of the examples was changed. Apply the patches with: npm start -- --apply');
+  say(
+    'In your own repository: npx --no-install prime-agent fix PATH (from this checkout), see README.md.',
+  );
 }
 process.exitCode = interrupted ? 130 : broken > 0 ? 3 : 0;
 
@@ -92,18 +105,36 @@ async function setUp({ name, setup }) {
   if (!setup) return true;
   const folder = join(root, 'examples', name);
   const stamp = join(folder, 'node_modules', '.package-lock.json');
-  if (existsSync(stamp) && statSync(stamp).mtimeMs >= statSync(join(folder, 'package-lock.json')).mtimeMs) return true;
+  if (
+    existsSync(stamp) &&
+    statSync(stamp).mtimeMs >= statSync(join(folder, 'package-lock.json')).mtimeMs
+  )
+    return true;
   const [command, ...args] = setup;
-  return (await step(`Installing the dependencies of ${name}`, () => run(command, args, { cwd: folder }))) === 0;
+  return (
+    (await step(`Installing the dependencies of ${name}`, () =>
+      run(command, args, { cwd: folder }),
+    )) === 0
+  );
 }
 
 function fix(example, environment) {
   const env = { ...process.env };
   if (environment) env.VIRTUAL_ENV = environment;
   const defaults = passed.includes('--policy') ? [] : ['--policy', 'edit-search'];
-  const limits = passed.some((argument) => argument.startsWith('--attempts')) ? [] : ['--attempts', '1'];
+  const limits = passed.some((argument) => argument.startsWith('--attempts'))
+    ? []
+    : ['--attempts', '1'];
   return new Promise((resolve) => {
-    const args = [join(root, 'bin/prime-agent.js'), 'fix', join(root, 'examples', example.name), '--json', ...defaults, ...limits, ...passed];
+    const args = [
+      join(root, 'bin/prime-agent.js'),
+      'fix',
+      join(root, 'examples', example.name),
+      '--json',
+      ...defaults,
+      ...limits,
+      ...passed,
+    ];
     child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
     const chunks = [];
     child.stdout.on('data', (chunk) => chunks.push(chunk));

@@ -1,6 +1,13 @@
 // `npm run test:heavy`: stacks that are too slow or too large for every run (test/heavy).
 import { join } from 'node:path';
-import { build, checkNode, installDependencies, pythonEnvironment, root, run } from './lib/steps.mjs';
+import {
+  build,
+  checkNode,
+  installDependencies,
+  pythonEnvironment,
+  root,
+  run,
+} from './lib/steps.mjs';
 
 checkNode();
 await installDependencies();
@@ -13,6 +20,11 @@ if (python) {
 }
 process.exitCode = await run(
   process.execPath,
-  [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--project=heavy', ...process.argv.slice(2)],
+  [
+    join(root, 'node_modules/vitest/vitest.mjs'),
+    'run',
+    '--project=heavy',
+    ...process.argv.slice(2),
+  ],
   { env, show: true },
 );

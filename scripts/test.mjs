@@ -1,9 +1,10 @@
 // `npm test`: installs what the tests need, checks the code, runs the tiers, ends with one summary line.
 // Arguments are passed on to vitest: npm test -- test/unit/agent
+
+import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { spawnSync } from 'node:child_process';
 import {
   build,
   checkNode,
@@ -28,15 +29,25 @@ const python = await pythonEnvironment();
 
 /** Tiers that need something of the system: said in one line when it is missing, an error in CI. */
 const tiers = [
-  { name: 'local sandbox', missing: isolationProblem(), exclude: ['test/integration/**/*local*', 'test/integration/**/*escape*'] },
-  { name: 'pytest', missing: python ? undefined : 'python3 with venv and pip', exclude: ['test/integration/**/*pytest*'] },
+  {
+    name: 'local sandbox',
+    missing: isolationProblem(),
+    exclude: ['test/integration/**/*local*', 'test/integration/**/*escape*'],
+  },
+  {
+    name: 'pytest',
+    missing: python ? undefined : 'python3 with venv and pip',
+    exclude: ['test/integration/**/*pytest*'],
+  },
 ];
 const skipped = tiers.filter((tier) => tier.missing);
 for (const tier of skipped) say(`! The tier “${tier.name}” does not run: ${tier.missing}.`);
 
 let failed = strict && skipped.length > 0 ? skipped.length : 0;
 if (filters.length === 0) {
-  const code = await step('Checking types, lint and unused code', () => run('npm', ['run', '--silent', 'check']));
+  const code = await step('Checking types, lint and unused code', () =>
+    run('npm', ['run', '--silent', 'check']),
+  );
   if (code !== 0) failed += 1;
 }
 await build();

@@ -18,14 +18,20 @@ export function say(text) {
 export function checkNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major > MINIMUM_NODE[0] || (major === MINIMUM_NODE[0] && minor >= MINIMUM_NODE[1])) return;
-  say(`Prime Agent needs Node ${MINIMUM_NODE.join('.')} or newer; this is ${process.versions.node}.`);
+  say(
+    `Prime Agent needs Node ${MINIMUM_NODE.join('.')} or newer; this is ${process.versions.node}.`,
+  );
   process.exit(3);
 }
 
 /** Runs a command, its output shown only if it fails (or live with `show`). Resolves with the exit code. */
 export function run(command, args, { cwd = root, env = process.env, show = false } = {}) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd, env, stdio: ['ignore', show ? 'inherit' : 'pipe', show ? 'inherit' : 'pipe'] });
+    const child = spawn(command, args, {
+      cwd,
+      env,
+      stdio: ['ignore', show ? 'inherit' : 'pipe', show ? 'inherit' : 'pipe'],
+    });
     const kept = [];
     child.stdout?.on('data', (chunk) => kept.push(chunk));
     child.stderr?.on('data', (chunk) => kept.push(chunk));
@@ -65,7 +71,10 @@ export async function installDependencies() {
       env: { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' },
     }),
   );
-  if (code !== 0) fail('npm ci failed (see above). Check the connection to your npm registry and run the command again.');
+  if (code !== 0)
+    fail(
+      'npm ci failed (see above). Check the connection to your npm registry and run the command again.',
+    );
   writeFileSync(stampFile, stamp);
 }
 
@@ -89,13 +98,16 @@ const SYSTEM_PACKAGES = [
  */
 export async function installSystemPackages({ yes }) {
   const missing = SYSTEM_PACKAGES.filter(({ program }) => !onPath(program));
-  if (needsVenvPackage()) missing.push({ package: 'python3-venv', purpose: 'an environment for pytest' });
+  if (needsVenvPackage())
+    missing.push({ package: 'python3-venv', purpose: 'an environment for pytest' });
   if (missing.length === 0) return [];
   const names = missing.map((item) => item.package);
   const list = missing.map((item) => `${item.package} (${item.purpose})`).join(', ');
   const isRoot = process.getuid?.() === 0;
   if (!isRoot || !onPath('apt-get')) {
-    const command = onPath('apt-get') ? `sudo apt-get install ${names.join(' ')}` : `install with your package manager: ${names.join(' ')}`;
+    const command = onPath('apt-get')
+      ? `sudo apt-get install ${names.join(' ')}`
+      : `install with your package manager: ${names.join(' ')}`;
     say(`! Missing on this system: ${list}.\n  Get it with: ${command}\n  Going on without.`);
     return names;
   }
@@ -130,7 +142,8 @@ async function mayInstall(list, { yes }) {
 }
 
 function inContainer() {
-  if (existsSync('/.dockerenv') || existsSync('/run/.containerenv') || process.env.container) return true;
+  if (existsSync('/.dockerenv') || existsSync('/run/.containerenv') || process.env.container)
+    return true;
   const detected = spawnSync('systemd-detect-virt', ['--quiet']);
   if (detected.status === 0) return true;
   // A machine whose first process is no init system is a container or a small virtual machine of its own.
@@ -142,7 +155,9 @@ function inContainer() {
 }
 
 export function onPath(program) {
-  return (process.env.PATH ?? '').split(':').some((folder) => folder && existsSync(join(folder, program)));
+  return (process.env.PATH ?? '')
+    .split(':')
+    .some((folder) => folder && existsSync(join(folder, program)));
 }
 
 function needsVenvPackage() {
@@ -151,18 +166,20 @@ function needsVenvPackage() {
 }
 
 export function cacheFolder() {
-  const base = process.env.PRIME_AGENT_HOME ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'prime-agent');
+  const base =
+    process.env.PRIME_AGENT_HOME ??
+    join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'prime-agent');
   mkdirSync(base, { recursive: true });
   return base;
 }
 
 /**
- * A Python environment with pytest for the examples and tests, shared by every clone.
+ * A Python environment with the packages of a requirements file, shared by every clone.
+ * @param requirements by default those of the examples and tests (pytest)
  * @returns its folder, or undefined where Python is missing or pip cannot install
  */
-export async function pythonEnvironment() {
+export async function pythonEnvironment(requirements = join(root, 'test', 'requirements.txt')) {
   if (!onPath('python3')) return undefined;
-  const requirements = join(root, 'test', 'requirements.txt');
   const key = createHash('sha256')
     .update(readFileSync(requirements))
     .update(spawnSync('python3', ['-c', 'import sys; print(sys.version, sys.prefix)']).stdout ?? '')
@@ -170,10 +187,18 @@ export async function pythonEnvironment() {
     .slice(0, 12);
   const folder = join(cacheFolder(), 'python', key);
   if (existsSync(join(folder, 'ready'))) return folder;
-  const code = await step('Preparing a Python environment with pytest', async () => {
+  const code = await step('Preparing a Python environment', async () => {
     const made = await run('python3', ['-m', 'venv', '--clear', folder]);
     if (made !== 0) return made;
-    return run(join(folder, 'bin', 'python'), ['-m', 'pip', 'install', '-q', '--disable-pip-version-check', '-r', requirements]);
+    return run(join(folder, 'bin', 'python'), [
+      '-m',
+      'pip',
+      'install',
+      '-q',
+      '--disable-pip-version-check',
+      '-r',
+      requirements,
+    ]);
   });
   if (code !== 0) return undefined;
   writeFileSync(join(folder, 'ready'), '');

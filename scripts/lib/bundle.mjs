@@ -1,0 +1,31 @@
+// How TypeScript becomes something that Node runs, for the product and for benchmarks.
+import { readFile } from 'node:fs/promises';
+
+/** esbuild's loaders know only the last part of a name; vitest.config.ts has the same rule. */
+const assetModules = {
+  name: 'asset-modules',
+  setup(builder) {
+    builder.onLoad({ filter: /\.asset\.(mjs|cjs)$/ }, async ({ path }) => ({
+      contents: await readFile(path, 'utf8'),
+      loader: 'text',
+    }));
+  },
+};
+
+/** @type {import('esbuild').BuildOptions} */
+export const bundleOptions = {
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20.19',
+  // Some packages (jsonc-parser) have a `main` that no bundler can follow.
+  mainFields: ['module', 'main'],
+  // Files for the sandbox are imported as text.
+  loader: { '.sh': 'text', '.py': 'text' },
+  plugins: [assetModules],
+  // Dependencies in CommonJS form call require() for Node's own modules.
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+  },
+  logLevel: 'warning',
+};

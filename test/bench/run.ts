@@ -1,0 +1,18 @@
+import { snapshotTimes } from './snapshot.ts';
+import { turnOverhead } from './turn-overhead.ts';
+
+// `npm run bench`: figures against peers in the same run. Nothing in `npm test` depends on time.
+const peer = process.env.PRIME_AGENT_BENCH_PYTHON;
+process.stdout.write(`
+Milliseconds per turn, median and range of 5 rounds of 200 turns
+
+| command | prime-agent (local) | mini-swe-agent (bubblewrap) | ratio |
+|---|---|---|---|
+${await turnOverhead(peer)}
+
+Snapshot of 10,000 files with 50,000 dependency files, milliseconds
+
+| step | median (range) |
+|---|---|
+${await snapshotTimes()}
+`);
