@@ -19,7 +19,7 @@ import {
   type TrajectorySink,
 } from '../trajectories/schema.ts';
 import { currentScaffoldHash } from './scaffold.ts';
-import { attemptTools } from './tools.ts';
+import { attemptTools, runTestsLimit } from './tools.ts';
 import { AGENT_VERSION } from './version.ts';
 
 /** One attempt at one task: what it needs, apart from where it is recorded and followed. */
@@ -165,7 +165,8 @@ async function act(
   let loop: LoopResult | undefined;
   try {
     session = await grade.provider.open(grade.spec, signal);
-    const tools = attemptTools(session, grade, setup.targets);
+    const timeoutMs = runTestsLimit(setup.baseline.durationMs, grade.timeoutMs);
+    const tools = attemptTools(session, { ...grade, timeoutMs }, setup.targets);
     loop = await runLoop({
       policy,
       tools,
