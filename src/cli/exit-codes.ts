@@ -2,7 +2,7 @@
 export const EXIT = {
   /** All done, all solved. */
   ok: 0,
-  /** Ran to its end, but not everything is solved. */
+  /** Not everything is solved. */
   notSolved: 1,
   /** The command line was wrong. */
   usage: 2,

@@ -93,5 +93,20 @@ export function reportProblem(
     );
   }
   context.stderr.write(`prime-agent: ${problem.reason}\n${problem.remedy}\n`);
-  return problem.cause === 'environment' ? EXIT.environment : EXIT.usage;
+  switch (problem.cause) {
+    case 'environment':
+      return EXIT.environment;
+    case 'not-loadable':
+      return EXIT.notSolved;
+    case 'usage':
+    case 'no-tests':
+      return EXIT.usage;
+  }
+}
+
+/** What Ctrl-C leaves to say, the same way in every command. */
+export function reportCancelled(context: CliContext, json: boolean): ExitCode {
+  if (json) context.stdout.write(`${JSON.stringify({ outcome: 'cancelled' }, null, 2)}\n`);
+  context.stderr.write('prime-agent: cancelled. Nothing of yours was changed.\n');
+  return EXIT.interrupted;
 }

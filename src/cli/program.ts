@@ -40,9 +40,8 @@ export function createProgram(context: CliContext): {
     .option('--command <cmd>', 'own test command: exit code 0 means that it passes')
     .option(
       '--attempts <n>',
-      'attempts at each failing test; the first solved one ends them',
+      'attempts at each failing test; the first solved one ends them (default: 4, edit-search 2)',
       positive,
-      4,
     )
     .option('--parallel <n>', 'attempts at the same time', positive)
     .option(
@@ -122,7 +121,10 @@ export function createProgram(context: CliContext): {
 
 function exitCodeOf(error: unknown, context: CliContext): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  if (context.signal.aborted) return EXIT.interrupted;
+  if (context.signal.aborted) {
+    context.stderr.write('prime-agent: cancelled. Nothing of yours was changed.\n');
+    return EXIT.interrupted;
+  }
   const text =
     error instanceof Error
       ? context.env.PRIME_AGENT_DEBUG

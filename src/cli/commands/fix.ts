@@ -8,14 +8,15 @@ import type { Budgets } from '../../core/trajectories/schema.ts';
 import { createTrajectoryStore } from '../../core/trajectories/store.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { type JobOptions, reportProblem, startJob } from '../job.ts';
+import { type JobOptions, reportCancelled, reportProblem, startJob } from '../job.ts';
 import { createProgress } from '../render/progress.ts';
 import { jsonReport, renderReport } from '../render/report.ts';
 import { createStyle } from '../render/style.ts';
 
 export interface FixCommandOptions extends JobOptions {
   readonly test: readonly string[];
-  readonly attempts: number;
+  /** Default: by the kind of policy. */
+  readonly attempts?: number;
   readonly parallel?: number;
   readonly policy?: string;
   readonly model?: string;
@@ -26,6 +27,9 @@ export interface FixCommandOptions extends JobOptions {
   readonly apply: boolean;
   readonly json: boolean;
 }
+
+/** Another attempt of edit-search looks in another order; a model samples something new. */
+const ATTEMPTS = { 'edit-search': 2, other: 4 } as const;
 
 /** Attempts are bound by the test runs, which use a core each. */
 const PARALLEL = Math.max(1, Math.min(4, availableParallelism() - 1));
@@ -57,7 +61,9 @@ export async function fixCommand(
       tests: options.test,
       policy: created.policy,
       budgets: budgetsFrom(options),
-      attempts: options.attempts,
+      attempts:
+        options.attempts ??
+        ATTEMPTS[created.policy.description.kind === 'edit-search' ? 'edit-search' : 'other'],
       parallel: options.parallel ?? PARALLEL,
       hint: options.hint,
       parity: options.parity,
@@ -94,16 +100,15 @@ async function finish(
 ): Promise<ExitCode> {
   if (outcome.kind === 'problem') return reportProblem(outcome, context, options.json);
   if (outcome.kind === 'cancelled') {
-    context.stderr.write('prime-agent: cancelled. Nothing of yours was changed.\n');
-    return EXIT.interrupted;
+    return reportCancelled(context, options.json);
   }
   if (outcome.kind === 'nothing-to-do') {
     context.stdout.write(
       options.json
-        ? `${JSON.stringify({ outcome: 'nothing-to-do', reason: outcome.reason }, null, 2)}\n`
+        ? `${JSON.stringify({ outcome: 'nothing-to-do', reason: outcome.reason, green: outcome.green }, null, 2)}\n`
         : `${outcome.reason}\n`,
     );
-    return EXIT.ok;
+    return outcome.green ? EXIT.ok : EXIT.notSolved;
   }
 
   const { report } = outcome;

@@ -1,9 +1,11 @@
+import { firstLine } from '../../core/fix/not-loadable.ts';
 import { problem } from '../../core/fix/prepare.ts';
 import type { TestResult } from '../../core/frameworks/framework.ts';
 import { makeBaseline } from '../../core/grading/baseline.ts';
+import type { Baseline } from '../../core/grading/types.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { type JobOptions, reportProblem, startJob } from '../job.ts';
+import { type JobOptions, reportCancelled, reportProblem, startJob } from '../job.ts';
 import { createProgress } from '../render/progress.ts';
 import { createStyle, plural, type Style } from '../render/style.ts';
 
@@ -22,11 +24,15 @@ export async function testsCommand(
   if (job.kind === 'problem') return reportProblem(job, context, options.json);
 
   const style = createStyle(context.stdout, context.env);
-  const projects: { framework: string; tests: readonly TestResult[] }[] = [];
+  const projects: {
+    framework: string;
+    tests: readonly TestResult[];
+    notLoaded: Baseline['collectionErrors'];
+  }[] = [];
   for (const { setup, detail } of job.projects) {
     progress.listener({ kind: 'progress', text: `Running the tests: ${detail}` });
     const outcome = await makeBaseline(setup, { signal: context.signal, runs: 1 });
-    if (outcome.kind === 'cancelled') return EXIT.interrupted;
+    if (outcome.kind === 'cancelled') return reportCancelled(context, options.json);
     if (outcome.kind === 'environment') {
       return reportProblem(
         problem('environment', outcome.reason, outcome.remedy),
@@ -38,17 +44,22 @@ export async function testsCommand(
     for (const { file, message } of outcome.baseline.collectionErrors) {
       progress.listener({
         kind: 'warning',
-        text: `${file} could not be loaded: ${message.split('\n', 1)[0]}`,
+        text: `${file} could not be loaded: ${firstLine(message)}`,
       });
     }
     const tests = outcome.baseline.results.filter((test) => !options.failing || isFailing(test));
-    projects.push({ framework: setup.framework.id, tests });
+    projects.push({
+      framework: setup.framework.id,
+      tests,
+      notLoaded: outcome.baseline.collectionErrors,
+    });
   }
   progress.stop();
   const all = projects.flatMap((project) => project.tests);
+  const notLoaded = projects.flatMap((project) => project.notLoaded);
   if (options.json) {
     context.stdout.write(`${JSON.stringify({ projects }, null, 2)}\n`);
-    return EXIT.ok;
+    return notLoaded.length > 0 ? EXIT.notSolved : EXIT.ok;
   }
   if (projects.length === 0) {
     return reportProblem(
@@ -61,10 +72,12 @@ export async function testsCommand(
       false,
     );
   }
-  for (const test of all) context.stdout.write(`${mark(test, style)} ${test.id}\n`);
+  for (const test of all) context.stdout.write(`${mark(test, style)} ${style.visible(test.id)}\n`);
   const failed = all.filter(isFailing).length;
   context.stderr.write(`${plural(all.length, 'test')}, ${failed} failing.\n`);
-  return EXIT.ok;
+  if (notLoaded.length === 0) return EXIT.ok;
+  context.stderr.write(`${plural(notLoaded.length, 'test file')} could not be loaded.\n`);
+  return EXIT.notSolved;
 }
 
 function isFailing(test: TestResult): boolean {

@@ -8,7 +8,7 @@ import {
 import { toMarkdown } from '../../core/trajectories/transcript.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { createStyle } from '../render/style.ts';
+import { createStyle, plural } from '../render/style.ts';
 
 export async function listCommand(
   options: { limit: number; json: boolean },
@@ -28,7 +28,7 @@ export async function listCommand(
     const outcome = attempt.outcome === 'solved' ? style.green(attempt.outcome) : attempt.outcome;
     const what = [attempt.workspaceName, attempt.targets.join(', ')].join('  ');
     context.stdout.write(
-      `${attempt.attemptId}  ${outcome}  ${attempt.policy}  ${attempt.turns} turns  ${what}\n`,
+      `${attempt.attemptId}  ${outcome}  ${attempt.policy}  ${plural(attempt.turns, 'turn')}  ${style.visible(what)}\n`,
     );
   }
   return EXIT.ok;
@@ -38,7 +38,8 @@ export async function showCommand(id: string, context: CliContext): Promise<Exit
   const store = openStore(context);
   const attempt = await findOne(store, id, context);
   if (!attempt) return EXIT.usage;
-  context.stdout.write(toMarkdown(await store.read(attempt)));
+  const { visible } = createStyle(context.stdout, context.env);
+  context.stdout.write(visible(toMarkdown(await store.read(attempt))));
   return EXIT.ok;
 }
 

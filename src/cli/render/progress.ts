@@ -1,6 +1,7 @@
 import type { FixEvent, FixListener } from '../../core/fix/events.ts';
 import type { CliContext } from '../context.ts';
 import { createStyle, plural, seconds } from './style.ts';
+import { fitLine } from './terminal-text.ts';
 
 export interface ProgressView {
   readonly listener: FixListener;
@@ -15,6 +16,7 @@ export interface ProgressView {
 export function createProgress(context: CliContext): ProgressView {
   const { stderr } = context;
   const style = createStyle(stderr, context.env);
+  const { visible } = style;
   const live = new Map<string, string>();
 
   const clear = (): void => {
@@ -22,13 +24,14 @@ export function createProgress(context: CliContext): ProgressView {
   };
   const draw = (): void => {
     if (!stderr.isTTY) return;
-    const text = [...live.values()].join('  |  ').replace(/\s+/g, ' ');
-    stderr.write(`\r\x1b[K${style.dim(text.slice(0, (stderr.columns ?? 80) - 1))}`);
+    // The last column stays free: some terminals wrap when it is written.
+    const text = fitLine([...live.values()].join(' | '), (stderr.columns || 80) - 1);
+    stderr.write(`\r\x1b[K${style.dim(text)}`);
   };
   const line = (text: string): void => {
-    clear();
-    stderr.write(`${text}\n`);
-    draw();
+    // One write, so that nothing flickers.
+    stderr.write(`${stderr.isTTY ? '\r\x1b[K' : ''}${text}\n`);
+    if (live.size > 0) draw();
   };
 
   const attemptEnd = (event: Extract<FixEvent, { kind: 'attempt-end' }>): void => {
@@ -36,23 +39,23 @@ export function createProgress(context: CliContext): ProgressView {
     const mark = event.row.outcome === 'solved' ? style.green('✓') : style.red('✗');
     const used = `${plural(event.turns, 'turn')}, ${seconds(event.durationMs)}`;
     const outcome = event.row.outcome.replaceAll('_', ' ');
-    line(`  ${mark} attempt ${event.number}: ${outcome} (${used}): ${event.row.reason}`);
+    line(`  ${mark} attempt ${event.number}: ${outcome} (${used}): ${visible(event.row.reason)}`);
   };
 
   const listener = (event: FixEvent): void => {
     switch (event.kind) {
       case 'progress':
-        line(style.dim(`${event.text} …`));
+        line(style.dim(`${visible(event.text)} …`));
         break;
       case 'warning':
-        line(`${style.yellow('!')} ${event.text}`);
-        if (event.remedy) line(`  ${event.remedy}`);
+        line(`${style.yellow('!')} ${visible(event.text)}`);
+        if (event.remedy) line(`  ${visible(event.remedy)}`);
         break;
       case 'failing':
         line(`${plural(event.tests.length, 'failing test')} to work on.`);
         break;
       case 'target':
-        line(`\n${style.bold(`[${event.index + 1}/${event.of}]`)} ${event.target}`);
+        line(`\n${style.bold(`[${event.index + 1}/${event.of}]`)} ${visible(event.target)}`);
         break;
       case 'attempt':
         if (event.event.kind !== 'turn' && event.event.kind !== 'call') break;
@@ -81,5 +84,5 @@ function activity(event: Extract<FixEvent, { kind: 'attempt' }>['event']): strin
   const what = [args.command, args.path, args.search_term]
     .filter((part) => typeof part === 'string')
     .join(' ');
-  return `turn ${event.index + 1}: ${name} ${what}`.slice(0, 70);
+  return `turn ${event.index + 1}: ${name} ${what}`;
 }

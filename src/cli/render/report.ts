@@ -1,20 +1,31 @@
-import type { FixReport, TargetReport } from '../../core/fix/fix.ts';
+import type { FixReport } from '../../core/fix/fix.ts';
+import type { TargetReport } from '../../core/fix/rounds.ts';
 import type { PolicyDescription } from '../../core/policies/policy.ts';
 import { plural, type Style, seconds } from './style.ts';
 
 /** The closing words of `fix`: per test what was tried, then the patch. */
 export function renderReport(report: FixReport, style: Style): string {
   const solved = new Set(report.solved);
+  const { visible } = style;
   const rows = report.targets.map((target) =>
     renderTarget(target, report, solved.has(target.target.id), style),
   );
   const parts = [rows.join('\n')];
+  const tests = new Set(report.targets.map(({ target }) => target.id));
+  const files = report.unsolved.filter(({ id }) => !tests.has(id));
+  if (files.length > 0) {
+    parts.push(
+      files
+        .map(({ id, reason }) => `${style.red('✗')} ${visible(id)} ${visible(reason)}`)
+        .join('\n'),
+    );
+  }
   if (report.flaky.length > 0) {
-    parts.push(`${style.yellow('!')} Flaky, so not worked on: ${report.flaky.join(', ')}`);
+    parts.push(`${style.yellow('!')} Flaky, so not worked on: ${visible(report.flaky.join(', '))}`);
   }
   if (report.patch) parts.push(colourPatch(report.patch.trimEnd(), style));
   const count = `${solved.size} of ${plural(report.targets.length, 'failing test')} solved`;
-  parts.push(report.cancelled ? `Cancelled: ${count}.` : `${count}.`);
+  parts.push(`${count}.`);
   return `${parts.join('\n\n')}\n`;
 }
 
@@ -32,18 +43,25 @@ function renderTarget(
     attempts.length > 0
       ? ` (${plural(attempts.length, 'attempt')}, ${plural(turns, 'turn')}, ${seconds(time)})`
       : '';
-  const lines = [`${mark} ${target.id}${used}`];
-  if (solvedBy) lines.push(`  fixed by the patch for ${solvedBy}`);
+  const lines = [`${mark} ${style.visible(target.id)}${used}`];
+  if (solvedBy) lines.push(`  fixed by the patch for ${style.visible(solvedBy)}`);
   else if (solved && best?.summary)
-    lines.push(...best.summary.split('\n').map((line) => `  ${line}`));
-  const reason = report.unsolved.find((item) => item.id === target.id)?.reason;
-  if (reason) lines.push(`  ${reason}`);
+    lines.push(
+      ...style
+        .visible(best.summary)
+        .split('\n')
+        .map((line) => `  ${line}`),
+    );
+  const unsolved = report.unsolved.find((item) => item.id === target.id);
+  if (unsolved) lines.push(`  ${style.visible(unsolved.reason)}`);
+  if (unsolved?.remedy) lines.push(`  ${style.visible(unsolved.remedy)}`);
   return lines.join('\n');
 }
 
 export function colourPatch(patch: string, style: Style): string {
   return patch
     .split('\n')
+    .map(style.visible)
     .map((line) => {
       if (/^(diff |index |\+\+\+ |--- )/.test(line)) return style.dim(line);
       if (line.startsWith('@@')) return style.cyan(line);
@@ -66,7 +84,6 @@ export function jsonReport(
     solved: report.solved,
     unsolved: report.unsolved,
     flaky: report.flaky,
-    cancelled: report.cancelled,
     applied: applied?.kind === 'applied',
     patch: report.patch,
     tests: report.targets.map(({ target, framework, attempts, best, solvedBy }) => ({

@@ -1,11 +1,16 @@
 import pc from 'picocolors';
 import type { CliContext } from '../context.ts';
+import { escapeControls } from './terminal-text.ts';
 
 /** Colours only on a terminal, and never with NO_COLOR; the words alone must carry the meaning. */
 export function createStyle(stream: CliContext['stdout'], env: CliContext['env']) {
   const wanted =
     (stream.isTTY === true || Boolean(env.FORCE_COLOR)) && !env.NO_COLOR && env.TERM !== 'dumb';
-  return pc.createColors(wanted);
+  return {
+    ...pc.createColors(wanted),
+    /** For text that comes from files or models; only a terminal can be harmed by it. */
+    visible: (text: string): string => (stream.isTTY ? escapeControls(text) : text),
+  };
 }
 
 export type Style = ReturnType<typeof createStyle>;

@@ -5,15 +5,16 @@ import { makeBaseline } from '../grading/baseline.ts';
 import type { Baseline, GradeReport } from '../grading/types.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Budgets } from '../trajectories/schema.ts';
-import type { AttemptReport } from './attempt.ts';
 import { defaultBudgets } from './budgets.ts';
 import type { FixListener } from './events.ts';
 import { newId, taskIdOf } from './ids.ts';
+import { firstLine, notLoadable } from './not-loadable.ts';
 import { checkParity } from './parity.ts';
 import { type PreparedProject, type PrepareProblem, problem } from './prepare.ts';
+import { runRounds, type TargetReport, type TargetSetup } from './rounds.ts';
 import { selectTargets } from './select.ts';
-import { type OpenSink, runSeries } from './series.ts';
-import { type SolvedPatch, targetPasses, verifyTogether } from './stack.ts';
+import type { OpenSink } from './series.ts';
+import { type SolvedPatch, verifyTogether } from './stack.ts';
 
 export interface FixOptions {
   readonly projects: readonly PreparedProject[];
@@ -36,16 +37,6 @@ export interface FixOptions {
   readonly listener?: FixListener;
 }
 
-export interface TargetReport {
-  readonly target: TestResult;
-  readonly framework: string;
-  readonly attempts: readonly AttemptReport[];
-  /** The attempt whose patch was taken, or the nearest one that was not (`row` tells). */
-  readonly best?: AttemptReport;
-  /** Solved without an attempt of its own, by the patch for this earlier target. */
-  readonly solvedBy?: string;
-}
-
 export interface FixReport {
   readonly targets: readonly TargetReport[];
   /** All accepted patches together; empty if there are none. */
@@ -54,14 +45,21 @@ export interface FixReport {
   readonly verification: readonly GradeReport[];
   /** Solved alone and together. */
   readonly solved: readonly string[];
-  readonly unsolved: readonly { readonly id: string; readonly reason: string }[];
+  readonly unsolved: readonly Unsolved[];
   readonly flaky: readonly string[];
-  readonly cancelled: boolean;
+}
+
+export interface Unsolved {
+  /** A test, or a test file that cannot be loaded. */
+  readonly id: string;
+  readonly reason: string;
+  readonly remedy?: string;
 }
 
 export type FixOutcome =
   | { readonly kind: 'done'; readonly report: FixReport }
-  | { readonly kind: 'nothing-to-do'; readonly reason: string }
+  /** `green`: nothing fails; else what fails cannot be worked on. */
+  | { readonly kind: 'nothing-to-do'; readonly reason: string; readonly green: boolean }
   | { readonly kind: 'cancelled' }
   | PrepareProblem;
 
@@ -73,6 +71,7 @@ interface ProjectResult {
   readonly targets: readonly TargetReport[];
   readonly patches: readonly SolvedPatch[];
   readonly flaky: readonly string[];
+  readonly collectionErrors: Baseline['collectionErrors'];
   /** Why the tests that the user named are not here. */
   readonly unknown?: PrepareProblem;
 }
@@ -92,21 +91,30 @@ export async function fixFailingTests(options: FixOptions): Promise<FixOutcome> 
   const flaky = results.flatMap((result) => result.flaky);
   if (targets.length === 0) return nothingToFix(results, flaky, options.tests.length > 0);
 
+  if (options.signal.aborted) return { kind: 'cancelled' };
+
   const patches = results.flatMap((result) => result.patches);
   options.listener?.({ kind: 'verifying', targets: patches.flatMap((entry) => entry.targets) });
   const together = await verifyTogether(patches, options.signal);
+  if (options.signal.aborted) return { kind: 'cancelled' };
   const solved = new Set(together.solved);
   const unsolved = targets
     .filter(({ target }) => !solved.has(target.id))
-    .map((report) => ({
-      id: report.target.id,
-      reason: together.problems.get(report.target.id) ?? whyNot(report),
-    }));
-  const cancelled = options.signal.aborted;
+    .map((report): Unsolved => {
+      const { id } = report.target;
+      const reason = together.problems.get(id);
+      return reason === undefined ? { id, ...whyNot(report) } : { id, reason };
+    });
+  // Who asks for everything that fails must not read that all is well.
+  if (options.tests.length === 0) {
+    for (const { file, message } of results.flatMap((result) => result.collectionErrors)) {
+      unsolved.push({ id: file, reason: `could not be loaded: ${firstLine(message)}` });
+    }
+  }
   const { patch, verification } = together;
   return {
     kind: 'done',
-    report: { targets, patch, verification, solved: [...solved], unsolved, flaky, cancelled },
+    report: { targets, patch, verification, solved: [...solved], unsolved, flaky },
   };
 }
 
@@ -126,6 +134,7 @@ async function fixProject(
     targets: [],
     patches: [],
     flaky: [],
+    collectionErrors: [],
   } as const;
   if (outcome.kind === 'no-tests') return nothing;
 
@@ -133,55 +142,61 @@ async function fixProject(
   for (const { file, message } of baseline.collectionErrors) {
     listener?.({
       kind: 'warning',
-      text: `${file} could not be loaded: ${message.split('\n', 1)[0]}`,
+      text: `${file} could not be loaded: ${firstLine(message)}`,
     });
   }
   const counts = {
     tests: baseline.results.length,
     passing: baseline.passing.length,
     flaky: baseline.flaky,
+    collectionErrors: baseline.collectionErrors,
   };
   const chosen = selectTargets(baseline, options.tests);
-  if (chosen.kind === 'unknown')
-    return { ...nothing, ...counts, unknown: problem('usage', chosen.reason, chosen.remedy) };
+  if (chosen.kind === 'unknown') return { ...nothing, ...counts, unknown: chosen.problem };
   if (chosen.targets.length === 0) return { ...nothing, ...counts };
   listener?.({ kind: 'failing', tests: chosen.targets });
 
   const parity = options.parity
     ? await checkParity(project, chosen.targets, options.environment, signal)
-    : ({ kind: 'parity', warnings: [] } as const);
-  if (parity.kind === 'problem') return parity;
+    : { warnings: [], onlyInSandbox: [] };
   for (const warning of parity.warnings) listener?.({ kind: 'warning', ...warning });
+  const skipped = new Map(parity.onlyInSandbox.map((entry) => [entry.id, entry]));
+  for (const { id, reason, remedy } of skipped.values()) {
+    if (skipped.size < chosen.targets.length)
+      listener?.({ kind: 'warning', text: `${id} is left out: it ${reason}.`, remedy });
+  }
+  if (skipped.size === chosen.targets.length) {
+    const [first] = skipped.values();
+    const names = [...skipped.keys()].join(', ');
+    return problem('environment', `${names}: ${first?.reason}.`, first?.remedy ?? '');
+  }
 
   const guidance = await readGuidance(project.workspace);
-  const targets: TargetReport[] = [];
-  const patches: SolvedPatch[] = [];
-  for (const [index, target] of chosen.targets.entries()) {
-    if (signal.aborted) break;
-    listener?.({ kind: 'target', target: target.id, index, of: chosen.targets.length });
-    const framework = project.setup.framework.id;
-    const last = patches.at(-1);
-    if (last && (await targetPasses(project.setup, patches, target.id, signal))) {
-      // Two failing tests with one cause: the second needs no attempt of its own.
-      patches[patches.length - 1] = { ...last, targets: [...last.targets, target.id] };
-      targets.push({ target, framework, attempts: [], solvedBy: last.targets[0] });
-      continue;
-    }
-    const series = await runSeries(
-      attemptBase(options, project, baseline, target, guidance),
-      options,
+  const rounds = await runRounds(
+    chosen.targets
+      .filter((target) => !skipped.has(target.id))
+      .map((target) => ({
+        target,
+        setup: attemptBase(options, project, baseline, target, guidance),
+      })),
+    options,
+  );
+  const left = chosen.targets
+    .filter((target) => skipped.has(target.id))
+    .map(
+      (target): TargetReport => ({
+        target,
+        framework: project.setup.framework.id,
+        attempts: [],
+        skipped: skipped.get(target.id),
+      }),
     );
-    targets.push({ target, framework, ...series });
-    if (series.best?.row.outcome === 'solved') {
-      patches.push({
-        setup: project.setup,
-        baseline,
-        patch: series.best.patch,
-        targets: [target.id],
-      });
-    }
-  }
-  return { kind: 'project', ...counts, targets, patches };
+  return {
+    kind: 'project',
+    ...counts,
+    targets: [...rounds.targets, ...left],
+    patches: rounds.patches,
+  };
 }
 
 function attemptBase(
@@ -190,7 +205,7 @@ function attemptBase(
   baseline: Baseline,
   target: TestResult,
   guidance: string | undefined,
-) {
+): TargetSetup {
   const { policy, redactor, hint } = options;
   return {
     seriesId: newId(),
@@ -201,7 +216,7 @@ function attemptBase(
     baseline,
     policy,
     budgets: { ...defaultBudgets(policy.description), ...options.budgets },
-    rules: 'lenient' as const,
+    rules: 'lenient',
     redactor,
     hint,
     guidance,
@@ -217,6 +232,8 @@ function nothingToFix(
   if (unknown && named) return unknown;
   const tests = results.reduce((sum, result) => sum + result.tests, 0);
   const passing = results.reduce((sum, result) => sum + result.passing, 0);
+  const errors = results.flatMap((result) => result.collectionErrors);
+  if (errors.length > 0 && !named) return notLoadable(errors);
   if (tests === 0) {
     return problem(
       'no-tests',
@@ -224,13 +241,22 @@ function nothingToFix(
       'Name the folder that holds them, or pass the command: --command "…".',
     );
   }
-  const also = flaky.length > 0 ? ` Flaky, so not worked on: ${flaky.join(', ')}.` : '';
-  return { kind: 'nothing-to-do', reason: `No test fails: ${passing} of ${tests} pass.${also}` };
+  const count = `${passing} of ${tests} pass.`;
+  if (flaky.length === 0)
+    return { kind: 'nothing-to-do', reason: `No test fails: ${count}`, green: true };
+  return {
+    kind: 'nothing-to-do',
+    reason: `No test fails every time: ${count} Flaky, so not worked on: ${flaky.join(', ')}.`,
+    green: false,
+  };
 }
 
-function whyNot({ attempts, best }: TargetReport): string {
+function whyNot({ attempts, best, skipped }: TargetReport): Omit<Unsolved, 'id'> {
+  if (skipped) return { reason: skipped.reason, remedy: skipped.remedy };
   if (best?.row.outcome === 'solved_with_test_changes')
-    return 'solved only with changes to tests or configuration';
+    return { reason: 'solved only with changes to tests or configuration' };
   const last = attempts.at(-1);
-  return last ? last.row.reason : 'no attempt was made';
+  if (!last) return { reason: 'no attempt was made' };
+  const remedy = last.end.kind === 'infrastructure' ? last.end.remedy : undefined;
+  return { reason: last.row.reason, remedy };
 }

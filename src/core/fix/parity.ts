@@ -1,6 +1,6 @@
 import type { TestResult, TestRun } from '../frameworks/framework.ts';
 import { runTests } from '../frameworks/run.ts';
-import type { PreparedProject, PrepareProblem } from './prepare.ts';
+import type { PreparedProject } from './prepare.ts';
 import { openWorkspaceRunner } from './workspace-runner.ts';
 
 export interface ParityWarning {
@@ -8,9 +8,17 @@ export interface ParityWarning {
   readonly remedy: string;
 }
 
-export type ParityOutcome =
-  | { readonly kind: 'parity'; readonly warnings: readonly ParityWarning[] }
-  | PrepareProblem;
+export interface ParityOutcome {
+  readonly warnings: readonly ParityWarning[];
+  /** Fail only in the sandbox: no attempt can mend them. */
+  readonly onlyInSandbox: readonly SandboxOnly[];
+}
+
+export interface SandboxOnly {
+  readonly id: string;
+  readonly reason: string;
+  readonly remedy: string;
+}
 
 /**
  * Do the targets fail in the sandbox as they do for the user? What differs is a matter of the
@@ -34,18 +42,12 @@ export async function checkParity(
   } finally {
     await runner.close();
   }
-  if (own.kind === 'cancelled') return { kind: 'parity', warnings: [] };
+  if (own.kind === 'cancelled') return { warnings: [], onlyInSandbox: [] };
   if (own.kind !== 'ran') {
     const what = own.kind === 'timeout' ? 'did not end in time' : `did not start: ${own.reason}`;
-    return {
-      kind: 'parity',
-      warnings: [
-        {
-          text: `In your own environment the test run ${what}.`,
-          remedy: 'Working with the result of the sandbox.',
-        },
-      ],
-    };
+    const text = `In your own environment the test run ${what}.`;
+    const remedy = 'Working with the result of the sandbox.';
+    return { warnings: [{ text, remedy }], onlyInSandbox: [] };
   }
   return compare(targets, own.results);
 }
@@ -56,7 +58,7 @@ export function compare(
   own: readonly TestResult[],
 ): ParityOutcome {
   const warnings: ParityWarning[] = [];
-  const passing: TestResult[] = [];
+  const onlyInSandbox: SandboxOnly[] = [];
   for (const target of inSandbox) {
     const mine = own.find((test) => test.id === target.id);
     if (!mine) {
@@ -64,23 +66,20 @@ export function compare(
         text: `${target.id} is not found in your own environment, only in the sandbox.`,
         remedy: 'Check that both use the same interpreter: prime-agent doctor.',
       });
-    } else if (mine.status === 'passed') passing.push(target);
-    else if (cause(mine) !== cause(target)) {
+    } else if (mine.status === 'passed') {
+      onlyInSandbox.push({
+        id: target.id,
+        reason: `passes in your own environment and fails only in the sandbox (${cause(target)}), so there is no bug to fix`,
+        remedy: remedyFor(target),
+      });
+    } else if (cause(mine) !== cause(target)) {
       warnings.push({
         text: `${target.id} fails differently in the sandbox: ${cause(target)} (in your own environment: ${cause(mine)}).`,
         remedy: remedyFor(target),
       });
     }
   }
-  if (passing.length === 0) return { kind: 'parity', warnings };
-  const [first] = passing;
-  const names = passing.map((test) => test.id).join(', ');
-  return {
-    kind: 'problem',
-    cause: 'environment',
-    reason: `${names}: passes in your own environment and fails only in the sandbox (${first ? cause(first) : ''}), so there is no bug to fix.`,
-    remedy: first ? remedyFor(first) : '',
-  };
+  return { warnings, onlyInSandbox };
 }
 
 /** The first line of a failure, without what changes from run to run. */
@@ -95,7 +94,10 @@ function cause(test: TestResult): string {
 function remedyFor(test: TestResult): string {
   const text = `${test.failure?.message ?? ''}\n${test.failure?.details ?? ''}`;
   if (/ENOENT|FileNotFoundError|No such file/i.test(text)) {
-    return 'A file is missing that git ignores. Name it: --include "path/to/file" (globs work).';
+    const path = /(?:open|stat|scandir|directory:) '(?:\/workspace\/)?([^/'][^']*)'/.exec(
+      text,
+    )?.[1];
+    return `A file is missing that git ignores. Name it: --include "${path ?? 'path/to/file'}" (globs work).`;
   }
   if (
     /ModuleNotFoundError|ERR_MODULE_NOT_FOUND|Cannot find (module|package)|ImportError/.test(text)
@@ -103,7 +105,7 @@ function remedyFor(test: TestResult): string {
     return 'A package is missing. Check the interpreter with: prime-agent doctor, and install the project’s dependencies.';
   }
   if (
-    /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|Name or service not known|Network is unreachable|getaddrinfo/i.test(
+    /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|fetch failed|Name or service not known|Network is unreachable|getaddrinfo/i.test(
       text,
     )
   ) {

@@ -3,11 +3,12 @@ import { basename, resolve } from 'node:path';
 import { allFrameworks } from '../frameworks/all.ts';
 import { createCommandFramework } from '../frameworks/command/command.ts';
 import { detectFrameworks } from '../frameworks/detect.ts';
-import type { Framework, WorkspaceFiles } from '../frameworks/framework.ts';
+import type { Framework, ToolchainResult, WorkspaceFiles } from '../frameworks/framework.ts';
 import { openWorkspaceFiles } from '../frameworks/workspace-files.ts';
 import type { GradeSetup } from '../grading/types.ts';
 import type { SandboxProvider } from '../sandbox/sandbox.ts';
 import { makeBase } from '../snapshot/base.ts';
+import { combineToolchains } from './combine-toolchains.ts';
 import type { FixListener } from './events.ts';
 
 /** A project of a workspace, ready to run tests in a sandbox. */
@@ -34,10 +35,13 @@ export interface PrepareOptions {
   readonly listener?: FixListener;
 }
 
-/** What keeps a workspace from being worked on; `usage`: the user named something wrong. */
+/**
+ * What keeps a workspace from being worked on. `usage`: the user named something wrong;
+ * `not-loadable`: the code itself keeps the tests from being loaded.
+ */
 export interface PrepareProblem {
   readonly kind: 'problem';
-  readonly cause: 'usage' | 'no-tests' | 'environment';
+  readonly cause: 'usage' | 'no-tests' | 'environment' | 'not-loadable';
   readonly reason: string;
   readonly remedy: string;
 }
@@ -82,7 +86,7 @@ export async function prepareWorkspace(options: PrepareOptions): Promise<Prepare
 
   const projects: PreparedProject[] = [];
   for (const { framework, projectPath, reason } of found) {
-    const toolchain = await framework.toolchain(workspace);
+    const toolchain = await toolchainOf(framework, workspace);
     if (toolchain.kind === 'missing')
       return problem('environment', toolchain.reason, toolchain.remedy);
     projects.push({
@@ -106,6 +110,26 @@ export async function prepareWorkspace(options: PrepareOptions): Promise<Prepare
     });
   }
   return { kind: 'prepared', projects };
+}
+
+/** An own command may start whatever the project's frameworks use: node of nvm, python of .venv. */
+async function toolchainOf(
+  framework: Framework,
+  workspace: WorkspaceFiles,
+): Promise<ToolchainResult> {
+  const own = await framework.toolchain(workspace);
+  if (framework.id !== 'command' || own.kind === 'missing') return own;
+  const found: Extract<ToolchainResult, { kind: 'found' }>[] = [];
+  for (const detected of await detectFrameworks(workspace)) {
+    const result = await detected.framework.toolchain(workspace);
+    if (result.kind === 'found') found.push(result);
+  }
+  if (found.length === 0) return own;
+  return {
+    ...own,
+    toolchain: combineToolchains(found.map(({ toolchain }) => toolchain)),
+    detail: `with ${[...new Set(found.map(({ detail }) => detail))].join(' and ')}`,
+  };
 }
 
 interface FoundFramework {

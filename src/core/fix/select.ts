@@ -1,9 +1,11 @@
 import type { TestResult } from '../frameworks/framework.ts';
 import type { Baseline } from '../grading/types.ts';
+import { notLoadable } from './not-loadable.ts';
+import { type PrepareProblem, problem } from './prepare.ts';
 
 export type Selection =
   | { readonly kind: 'targets'; readonly targets: readonly TestResult[] }
-  | { readonly kind: 'unknown'; readonly reason: string; readonly remedy: string };
+  | { readonly kind: 'unknown'; readonly problem: PrepareProblem };
 
 /**
  * Which of the failing tests are meant.
@@ -15,11 +17,18 @@ export function selectTargets(baseline: Baseline, wanted: readonly string[]): Se
   for (const name of wanted) {
     const matching = baseline.results.filter((test) => matches(test, name));
     if (matching.length === 0) {
+      const broken = baseline.collectionErrors.filter(
+        ({ file }) => name === file || name.startsWith(`${file}::`),
+      );
+      if (broken.length > 0) return { kind: 'unknown', problem: notLoadable(broken) };
       const known = baseline.failing.map((test) => `  ${test.id}`).join('\n');
       return {
         kind: 'unknown',
-        reason: `No test is called “${name}”.`,
-        remedy: known ? `Failing tests are:\n${known}` : 'List the tests with: prime-agent tests',
+        problem: problem(
+          'usage',
+          `No test is called “${name}”.`,
+          known ? `Failing tests are:\n${known}` : 'List the tests with: prime-agent tests',
+        ),
       };
     }
     const failing = baseline.failing.filter((test) => matches(test, name));

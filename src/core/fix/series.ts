@@ -8,6 +8,8 @@ export type OpenSink = (attemptId: string) => Promise<TrajectorySink & { close()
 
 export interface SeriesOptions {
   readonly attempts: number;
+  /** Attempts that were made at the task before; numbers and seeds go on from there. */
+  readonly made: number;
   readonly parallel: number;
   readonly openSink: OpenSink;
   readonly signal: AbortSignal;
@@ -38,7 +40,7 @@ export async function runSeries(
   const worker = async (): Promise<void> => {
     while (started < options.attempts && !signal.aborted) {
       started += 1;
-      const number = started;
+      const number = options.made + started;
       const attemptId = newId();
       const where = { target, attemptId, number };
       const sink = await openSink(attemptId);

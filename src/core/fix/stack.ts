@@ -19,29 +19,29 @@ export interface TogetherReport {
   readonly problems: ReadonlyMap<string, string>;
 }
 
-/** Does `target` pass once `patches` are applied? A conflict counts as no. */
-export async function targetPasses(
+/** Which of `targets` pass once `patches` are applied? With a conflict none does. */
+export async function passingWith(
   setup: GradeSetup,
   patches: readonly SolvedPatch[],
-  target: string,
+  targets: readonly string[],
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<ReadonlySet<string>> {
+  if (targets.length === 0) return new Set();
   const session = await setup.provider.open(setup.spec, signal);
   try {
     for (const { patch } of patches) {
-      if ((await applyPatch(session, patch)).kind !== 'applied') return false;
+      if ((await applyPatch(session, patch)).kind !== 'applied') return new Set();
     }
     const { framework, program, projectPath, timeoutMs } = setup;
     const run = await runTests(
       session,
       framework,
-      { program, projectPath, tests: [target] },
+      { program, projectPath, tests: targets },
       { timeoutMs, signal },
     );
-    return (
-      run.kind === 'ran' &&
-      run.results.some((test) => test.id === target && test.status === 'passed')
-    );
+    if (run.kind !== 'ran') return new Set();
+    const passed = run.results.filter((test) => test.status === 'passed');
+    return new Set(passed.map((test) => test.id).filter((id) => targets.includes(id)));
   } finally {
     await session.close();
   }
@@ -70,7 +70,10 @@ export async function verifyTogether(
         if (applied.kind === 'applied') kept.push(entry);
         else
           for (const id of entry.targets)
-            problems.set(id, 'its patch does not fit onto the patches before it');
+            problems.set(
+              id,
+              'its patch does not fit onto the patches before it: apply those, then run the same command again',
+            );
       }
       const extracted = await extractPatch(session, first.setup.spec.base);
       if (extracted.kind !== 'patch') throw new Error(extracted.reason);

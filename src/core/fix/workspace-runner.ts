@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { stateFolder } from '../platform/state-folder.ts';
 import { createPathMapping } from '../sandbox/path-mapping.ts';
 import type { ExecResult, SandboxSession, Toolchain } from '../sandbox/sandbox.ts';
+import { createScratch } from '../sandbox/scratch.ts';
 import { HeadAndTail } from '../sandbox/supervisor/output.ts';
 import { writeToolbox } from '../sandbox/toolbox.ts';
 
@@ -23,7 +23,7 @@ export async function openWorkspaceRunner(
   toolbox: Readonly<Record<string, string>>,
   environment: Readonly<Record<string, string | undefined>>,
 ): Promise<WorkspaceRunner> {
-  const folder = await mkdtemp(join(tmpdir(), 'prime-agent-parity-'));
+  const { folder, remove } = await createScratch(stateFolder(environment));
   await writeToolbox(folder, toolbox);
   const mapping = createPathMapping({ layer: root, toolbox: folder, workspacePath: root });
   const path = [...toolchain.path, environment.PATH ?? ''].join(delimiter);
@@ -85,7 +85,7 @@ export async function openWorkspaceRunner(
       });
     });
 
-  return { run, close: () => rm(folder, { recursive: true, force: true }) };
+  return { run, close: remove };
 }
 
 function killGroup(pid: number): void {

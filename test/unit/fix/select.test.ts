@@ -26,7 +26,9 @@ const baseline: Baseline = {
 };
 const ids = (wanted: string[]) => {
   const selection = selectTargets(baseline, wanted);
-  return selection.kind === 'targets' ? selection.targets.map((target) => target.name) : selection;
+  return selection.kind === 'targets'
+    ? selection.targets.map((target) => target.name)
+    : selection.problem;
 };
 
 describe('which tests are meant', () => {
@@ -44,7 +46,7 @@ describe('which tests are meant', () => {
 
   it('says which tests fail when a name is unknown', () => {
     expect(ids(['nothing like it'])).toMatchObject({
-      kind: 'unknown',
+      cause: 'usage',
       reason: expect.stringContaining('nothing like it'),
       remedy: expect.stringContaining('a.test.js::suite > adds'),
     });

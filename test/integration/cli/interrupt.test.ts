@@ -1,0 +1,104 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ADD } from './projects.ts';
+import { bash, playScript, replace, submit } from './scripted-server.ts';
+import { buildCli, createWorld, type World } from './world.ts';
+
+let cli: Awaited<ReturnType<typeof buildCli>>;
+beforeAll(async () => {
+  cli = await buildCli();
+});
+afterAll(() => cli.remove());
+
+const world = (): Promise<World> => createWorld(cli.program, ADD);
+
+/** Solves `add` after a command that leaves a process behind. */
+const script = () =>
+  playScript(() => [
+    [bash('setsid sleep 300 & sleep 1')],
+    [replace('src/add.js', 'a - b', 'a + b')],
+    [submit('plus')],
+  ]);
+
+function sendAfter(ms: number, signal: NodeJS.Signals): (pid: number) => void {
+  return (pid) => {
+    setTimeout(() => {
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // It came to its end before.
+      }
+    }, ms);
+  };
+}
+
+describe('an interrupted run', () => {
+  it('leaves nothing behind and changes nothing, whenever Ctrl-C comes', async () => {
+    const { run } = await world();
+    const server = await script();
+    const args = ['fix', '--policy', server.baseUrl, '--attempts', '2', '--parallel', '2'];
+    const began = performance.now();
+    expect(await run(args)).toMatchObject({ code: 0 });
+    const whole = performance.now() - began;
+    const moments = Array.from(
+      { length: 8 },
+      (_, index) => 50 + ((index + Math.random()) / 8) * whole,
+    );
+    for (const ms of moments) {
+      let stopped = 0;
+      const { code, stderr } = await run(args, {
+        started: (pid) => {
+          sendAfter(ms, 'SIGINT')(pid);
+          setTimeout(() => {
+            stopped = performance.now();
+          }, ms);
+        },
+      });
+      const took = performance.now() - stopped;
+      // Killed before a line of ours ran: shells report 130 for that too.
+      if (code === undefined && stderr === '') continue;
+      expect([0, 130], `after ${ms} ms: ${stderr}`).toContain(code);
+      if (code === 130) {
+        expect(stderr).toContain('cancelled');
+        expect(took, `after ${ms} ms`).toBeLessThan(10_000);
+      }
+    }
+  }, 120_000);
+
+  it('ends the same way on SIGTERM', async () => {
+    const { run } = await world();
+    const { code, stdout } = await run(['fix', '--json'], { started: sendAfter(2_000, 'SIGTERM') });
+    expect(code).toBe(130);
+    expect(JSON.parse(stdout)).toMatchObject({ outcome: 'cancelled' });
+  });
+
+  it('ends when nobody reads its output any more', async () => {
+    const { run } = await world();
+    const closed = ['bash', '-c', 'exec "$@" > >(head -c 1 > /dev/null; exec sleep 0)', 'bash'];
+    const { stderr } = await run(['tests'], { through: closed });
+    expect(stderr).not.toContain('EPIPE');
+    expect(stderr).not.toContain('    at ');
+  });
+
+  it('is cleaned up by the next start after it was killed', async () => {
+    const { run, state } = await world();
+    const server = await playScript(() => [[bash('setsid sleep 300 & sleep 30')]]);
+    const killed = await run(['fix', '--policy', server.baseUrl, '--no-parity'], {
+      started: (pid) => {
+        const poll = setInterval(() => {
+          if (server.chats.length === 0) return;
+          clearInterval(poll);
+          sendAfter(500, 'SIGKILL')(pid);
+        }, 20);
+      },
+      leaves: true,
+    });
+    expect(killed.code).toBeUndefined();
+    expect(await readdir(join(state, 'scratch'))).not.toEqual([]);
+    expect((await run(['tests'])).code).toBe(0);
+    const list = await run(['trajectories', 'list']);
+    expect(list.stdout).toMatch(/^\S+ {2}unfinished /);
+    expect(list.code).toBe(0);
+  });
+});
