@@ -1,3 +1,4 @@
+import { access, constants, mkdir } from 'node:fs/promises';
 import { homedir, hostname, userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import type { Redactor } from '../core/agent/redactor.ts';
@@ -14,6 +15,7 @@ import { stateFolder } from '../core/platform/state-folder.ts';
 import { createRedactor } from '../core/redaction/redactor.ts';
 import { workspaceSecrets } from '../core/redaction/workspace-secrets.ts';
 import { chooseSandbox, type SandboxChoice } from '../core/sandbox/providers.ts';
+import { trajectoriesRoot } from '../core/trajectories/folder.ts';
 import type { CliContext } from './context.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
@@ -41,6 +43,8 @@ export async function startJob(
 ): Promise<Job | PrepareProblem> {
   const root = resolve(context.cwd, path);
   const stateDir = stateFolder(context.env);
+  const unwritable = await writeProblem([stateDir, trajectoriesRoot(context.env)]);
+  if (unwritable) return unwritable;
   await cleanUp(stateDir);
   const chosen = await chooseSandbox(options.sandbox, { stateDir });
   if (chosen.kind === 'unavailable') return problem('environment', chosen.reason, chosen.remedy);
@@ -67,6 +71,24 @@ export async function startJob(
     projects: prepared.projects,
     redactor: await redactorFor(root, context),
   };
+}
+
+/** Snapshots and records need a place; better said before the work than after it. */
+async function writeProblem(folders: readonly string[]): Promise<PrepareProblem | undefined> {
+  for (const folder of folders) {
+    try {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await access(folder, constants.W_OK | constants.X_OK);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return problem(
+        'environment',
+        `The folder for snapshots and records cannot be written: ${folder} (${why}).`,
+        'Make it writable, or set PRIME_AGENT_HOME to a folder that is.',
+      );
+    }
+  }
+  return undefined;
 }
 
 async function redactorFor(root: string, context: CliContext): Promise<Redactor> {
@@ -105,8 +127,16 @@ export function reportProblem(
 }
 
 /** What Ctrl-C leaves to say, the same way in every command. */
-export function reportCancelled(context: CliContext, json: boolean): ExitCode {
-  if (json) context.stdout.write(`${JSON.stringify({ outcome: 'cancelled' }, null, 2)}\n`);
+export function reportCancelled(
+  context: CliContext,
+  json: boolean,
+  solved: readonly { readonly id: string; readonly attemptId: string }[] = [],
+): ExitCode {
+  if (json) context.stdout.write(`${JSON.stringify({ outcome: 'cancelled', solved }, null, 2)}\n`);
   context.stderr.write('prime-agent: cancelled. Nothing of yours was changed.\n');
+  if (solved.length > 0) context.stderr.write('Solved before that, each verified alone:\n');
+  for (const { id, attemptId } of solved) {
+    context.stderr.write(`  ${id}: prime-agent trajectories show ${attemptId}\n`);
+  }
   return EXIT.interrupted;
 }

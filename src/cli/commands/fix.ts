@@ -100,7 +100,7 @@ async function finish(
 ): Promise<ExitCode> {
   if (outcome.kind === 'problem') return reportProblem(outcome, context, options.json);
   if (outcome.kind === 'cancelled') {
-    return reportCancelled(context, options.json);
+    return reportCancelled(context, options.json, outcome.solved);
   }
   if (outcome.kind === 'nothing-to-do') {
     context.stdout.write(

@@ -16,7 +16,7 @@ export interface ProgressView {
 export function createProgress(context: CliContext): ProgressView {
   const { stderr } = context;
   const style = createStyle(stderr, context.env);
-  const { visible } = style;
+  const { visible, wrap } = style;
   const live = new Map<string, string>();
 
   const clear = (): void => {
@@ -37,19 +37,22 @@ export function createProgress(context: CliContext): ProgressView {
   const attemptEnd = (event: Extract<FixEvent, { kind: 'attempt-end' }>): void => {
     live.delete(event.attemptId);
     const mark = event.row.outcome === 'solved' ? style.green('✓') : style.red('✗');
-    const used = `${plural(event.turns, 'turn')}, ${seconds(event.durationMs)}`;
     const outcome = event.row.outcome.replaceAll('_', ' ');
-    line(`  ${mark} attempt ${event.number}: ${outcome} (${used}): ${visible(event.row.reason)}`);
+    const used = `${plural(event.turns, 'turn')}, ${seconds(event.durationMs)}`;
+    const reason = event.row.outcome === 'solved' ? '' : `: ${visible(event.row.reason)}`;
+    // The mark comes afterwards: colours have no width.
+    const text = wrap(`  * attempt ${event.number}: ${outcome} (${used})${reason}`, '    ');
+    line(text.replace('*', mark));
   };
 
   const listener = (event: FixEvent): void => {
     switch (event.kind) {
       case 'progress':
-        line(style.dim(`${visible(event.text)} …`));
+        line(style.dim(wrap(`${visible(event.text)} …`, '  ')));
         break;
       case 'warning':
-        line(`${style.yellow('!')} ${visible(event.text)}`);
-        if (event.remedy) line(`  ${visible(event.remedy)}`);
+        line(wrap(`! ${visible(event.text)}`, '  ').replace('!', style.yellow('!')));
+        if (event.remedy) line(wrap(`  ${visible(event.remedy)}`, '  '));
         break;
       case 'failing':
         line(`${plural(event.tests.length, 'failing test')} to work on.`);

@@ -45,17 +45,19 @@ function renderTarget(
       : '';
   const lines = [`${mark} ${style.visible(target.id)}${used}`];
   if (solvedBy) lines.push(`  fixed by the patch for ${style.visible(solvedBy)}`);
-  else if (solved && best?.summary)
-    lines.push(
-      ...style
-        .visible(best.summary)
-        .split('\n')
-        .map((line) => `  ${line}`),
-    );
+  else if (solved && best?.summary) lines.push(...said(best.summary, style));
   const unsolved = report.unsolved.find((item) => item.id === target.id);
-  if (unsolved) lines.push(`  ${style.visible(unsolved.reason)}`);
-  if (unsolved?.remedy) lines.push(`  ${style.visible(unsolved.remedy)}`);
+  if (unsolved) lines.push(...said(unsolved.reason, style));
+  if (unsolved?.remedy) lines.push(...said(unsolved.remedy, style));
   return lines.join('\n');
+}
+
+/** Words of a model or a program, below a heading. */
+function said(text: string, style: Style): readonly string[] {
+  return style
+    .visible(text)
+    .split('\n')
+    .map((line) => style.wrap(`  ${line}`, '  '));
 }
 
 export function colourPatch(patch: string, style: Style): string {

@@ -1,6 +1,6 @@
 import pc from 'picocolors';
 import type { CliContext } from '../context.ts';
-import { escapeControls } from './terminal-text.ts';
+import { escapeControls, wrapLine } from './terminal-text.ts';
 
 /** Colours only on a terminal, and never with NO_COLOR; the words alone must carry the meaning. */
 export function createStyle(stream: CliContext['stdout'], env: CliContext['env']) {
@@ -10,6 +10,9 @@ export function createStyle(stream: CliContext['stdout'], env: CliContext['env']
     ...pc.createColors(wanted),
     /** For text that comes from files or models; only a terminal can be harmed by it. */
     visible: (text: string): string => (stream.isTTY ? escapeControls(text) : text),
+    /** Breaks a plain line between words; later lines start with `indent`. Only for a terminal. */
+    wrap: (text: string, indent: string): string =>
+      stream.isTTY ? wrapLine(text, stream.columns || 80, indent) : text,
   };
 }
 

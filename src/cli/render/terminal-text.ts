@@ -1,5 +1,4 @@
 /** Control characters other than line ends and tabs, C1 controls, and marks that reorder text. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Text that cannot move the cursor, set colours or hide itself: `\x1b` instead of an escape. */
@@ -16,23 +15,40 @@ export function escapeControls(text: string): string {
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 
-/** The beginning of one line that fits into `columns`; a cut is shown by `…`. */
-export function fitLine(text: string, columns: number): string {
-  const line = escapeControls(text.replace(/\s+/g, ' '));
+function widthOf(text: string): number {
   let width = 0;
-  let kept = '';
-  for (const character of line) {
-    const own = WIDE.test(character) ? 2 : 1;
-    // One column stays for the `…`.
-    if (width + own > columns - 1) return fits(line, columns) ? line : `${kept}…`;
-    width += own;
-    kept += character;
-  }
-  return kept;
+  for (const character of text) width += WIDE.test(character) ? 2 : 1;
+  return width;
 }
 
-function fits(line: string, columns: number): boolean {
+/** The beginning of a text, as one line of at most `columns`; a cut is shown by `…`. */
+export function fitLine(text: string, columns: number): string {
+  const line = escapeControls(text.replace(/\s+/g, ' '));
+  if (widthOf(line) <= columns) return line;
+  let kept = '';
   let width = 0;
-  for (const character of line) width += WIDE.test(character) ? 2 : 1;
-  return width <= columns;
+  for (const character of line) {
+    width += widthOf(character);
+    // One column stays for the `…`.
+    if (width > columns - 1) break;
+    kept += character;
+  }
+  return `${kept}…`;
+}
+
+/** Breaks one line between words; a word that is longer than a line stays whole. */
+export function wrapLine(text: string, columns: number, indent: string): string {
+  const lines: string[] = [];
+  let line = /^ */.exec(text)?.[0] ?? '';
+  let empty = true;
+  for (const word of text.trim().split(' ')) {
+    if (!empty && widthOf(line) + 1 + widthOf(word) > columns) {
+      lines.push(line);
+      line = indent;
+      empty = true;
+    }
+    line += empty ? word : ` ${word}`;
+    empty = false;
+  }
+  return [...lines, line].join('\n');
 }

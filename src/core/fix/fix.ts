@@ -60,7 +60,11 @@ export type FixOutcome =
   | { readonly kind: 'done'; readonly report: FixReport }
   /** `green`: nothing fails; else what fails cannot be worked on. */
   | { readonly kind: 'nothing-to-do'; readonly reason: string; readonly green: boolean }
-  | { readonly kind: 'cancelled' }
+  /** `solved`: by attempts that had ended, each verified alone; their patches are in the records. */
+  | {
+      readonly kind: 'cancelled';
+      readonly solved: readonly { readonly id: string; readonly attemptId: string }[];
+    }
   | PrepareProblem;
 
 /** What was found and done in one project. */
@@ -84,6 +88,7 @@ export async function fixFailingTests(options: FixOptions): Promise<FixOutcome> 
   const results: ProjectResult[] = [];
   for (const project of options.projects) {
     const result = await fixProject(project, options);
+    if (result.kind === 'cancelled') return cancelledWith(results);
     if (result.kind !== 'project') return result;
     results.push(result);
   }
@@ -91,12 +96,12 @@ export async function fixFailingTests(options: FixOptions): Promise<FixOutcome> 
   const flaky = results.flatMap((result) => result.flaky);
   if (targets.length === 0) return nothingToFix(results, flaky, options.tests.length > 0);
 
-  if (options.signal.aborted) return { kind: 'cancelled' };
+  if (options.signal.aborted) return cancelledWith(results);
 
   const patches = results.flatMap((result) => result.patches);
   options.listener?.({ kind: 'verifying', targets: patches.flatMap((entry) => entry.targets) });
   const together = await verifyTogether(patches, options.signal);
-  if (options.signal.aborted) return { kind: 'cancelled' };
+  if (options.signal.aborted) return cancelledWith(results);
   const solved = new Set(together.solved);
   const unsolved = targets
     .filter(({ target }) => !solved.has(target.id))
@@ -116,6 +121,15 @@ export async function fixFailingTests(options: FixOptions): Promise<FixOutcome> 
     kind: 'done',
     report: { targets, patch, verification, solved: [...solved], unsolved, flaky },
   };
+}
+
+function cancelledWith(results: readonly ProjectResult[]): FixOutcome {
+  const solved = results
+    .flatMap((result) => result.targets)
+    .flatMap(({ target, best }) =>
+      best?.row.outcome === 'solved' ? [{ id: target.id, attemptId: best.attemptId }] : [],
+    );
+  return { kind: 'cancelled', solved };
 }
 
 async function fixProject(
@@ -139,12 +153,6 @@ async function fixProject(
   if (outcome.kind === 'no-tests') return nothing;
 
   const { baseline } = outcome;
-  for (const { file, message } of baseline.collectionErrors) {
-    listener?.({
-      kind: 'warning',
-      text: `${file} could not be loaded: ${firstLine(message)}`,
-    });
-  }
   const counts = {
     tests: baseline.results.length,
     passing: baseline.passing.length,
@@ -154,6 +162,12 @@ async function fixProject(
   const chosen = selectTargets(baseline, options.tests);
   if (chosen.kind === 'unknown') return { ...nothing, ...counts, unknown: chosen.problem };
   if (chosen.targets.length === 0) return { ...nothing, ...counts };
+  for (const { file, message } of baseline.collectionErrors) {
+    listener?.({
+      kind: 'warning',
+      text: `${file} could not be loaded: ${firstLine(message)}`,
+    });
+  }
   listener?.({ kind: 'failing', tests: chosen.targets });
 
   const parity = options.parity

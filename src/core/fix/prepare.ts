@@ -17,7 +17,7 @@ export interface PreparedProject {
   readonly workspaceName: string;
   readonly workspace: WorkspaceFiles;
   readonly setup: GradeSetup;
-  /** How it was recognised and with what it runs, in words. */
+  /** What it is and with what it runs, in words. */
   readonly detail: string;
 }
 
@@ -85,7 +85,7 @@ export async function prepareWorkspace(options: PrepareOptions): Promise<Prepare
   for (const note of made.notes) options.listener?.({ kind: 'warning', text: note });
 
   const projects: PreparedProject[] = [];
-  for (const { framework, projectPath, reason } of found) {
+  for (const { framework, projectPath } of found) {
     const toolchain = await toolchainOf(framework, workspace);
     if (toolchain.kind === 'missing')
       return problem('environment', toolchain.reason, toolchain.remedy);
@@ -93,7 +93,7 @@ export async function prepareWorkspace(options: PrepareOptions): Promise<Prepare
       root,
       workspaceName: basename(root),
       workspace,
-      detail: `${framework.label}${projectPath ? ` in ${projectPath}` : ''} (${reason}), ${toolchain.detail}`,
+      detail: `${framework.label}${projectPath ? ` in ${projectPath}` : ''}, ${toolchain.detail}`,
       setup: {
         provider: options.provider,
         spec: {
@@ -135,7 +135,6 @@ async function toolchainOf(
 interface FoundFramework {
   readonly framework: Framework;
   readonly projectPath: string;
-  readonly reason: string;
 }
 
 async function findFrameworks(
@@ -143,12 +142,10 @@ async function findFrameworks(
   command: string | undefined,
 ): Promise<readonly FoundFramework[]> {
   if (command !== undefined) {
-    return [
-      { framework: createCommandFramework(command), projectPath: '', reason: 'given by --command' },
-    ];
+    return [{ framework: createCommandFramework(command), projectPath: '' }];
   }
   const detected = await detectFrameworks(workspace);
-  return detected.map(({ framework, detection }) => ({ framework, ...detection }));
+  return detected.map(({ framework, detection: { projectPath } }) => ({ framework, projectPath }));
 }
 
 export function problem(

@@ -13,12 +13,14 @@ export interface TargetReport {
   /** Solved without an attempt of its own, by the patch for this other target. */
   readonly solvedBy?: string;
   /** Why no attempt was made, where that is not for lack of time. */
-  readonly skipped?: { readonly reason: string; readonly remedy: string };
+  readonly skipped?: { readonly reason: string; readonly remedy?: string };
 }
 
 export interface RoundsOptions extends Omit<SeriesOptions, 'made'> {
   readonly policy: Policy;
 }
+
+const NOT_TRIED = { reason: 'not tried: it would have ended in the same way' };
 
 export type TargetSetup = Omit<AttemptSetup, 'attemptId' | 'seed'>;
 
@@ -72,12 +74,13 @@ export async function runRounds(
     }
   }
   return {
-    targets: entries.map(({ target, setup, attempts: all, solvedBy }) => ({
+    targets: entries.map(({ target, setup, attempts: all, solvedBy, over }) => ({
       target,
       framework: setup.grade.framework.id,
       attempts: all,
       best: bestOf(all),
       solvedBy,
+      ...(broken && !over && all.length === 0 ? { skipped: NOT_TRIED } : {}),
     })),
     patches,
   };

@@ -249,6 +249,49 @@ describe('prime-agent fix', () => {
     expect(JSON.parse(stdout).tests[0].attempts.length).toBeGreaterThan(0);
   });
 
+  it('gives every test a first try before any gets a second one', async () => {
+    const { run } = await world(twoBugs(8));
+    const tasks: string[] = [];
+    const server = await playScript((task) => {
+      tasks.push(task.includes('area.test.js') ? 'area' : 'perimeter');
+      return [[submit('no idea')]];
+    });
+    const args = ['fix', '--policy', server.baseUrl, '--attempts', '2', '--parallel', '1'];
+    const { code, stdout } = await run([...args, '--no-parity', '--json']);
+    expect(tasks).toEqual(['area', 'perimeter', 'area', 'perimeter']);
+    expect(JSON.parse(stdout).tests).toMatchObject([
+      { attempts: [{ reward: 0 }, { reward: 0 }] },
+      { attempts: [{ reward: 0 }, { reward: 0 }] },
+    ]);
+    expect(code).toBe(1);
+  });
+
+  it('goes on without a test that only the sandbox breaks, and a file that cannot be loaded', async () => {
+    const { run } = await world({
+      ...ADD,
+      'test/broken.test.js': "import test from 'node:test';\ntest('x', () => {\n",
+      'test/secret.test.js':
+        "import { readFileSync } from 'node:fs';\nimport test from 'node:test';\ntest('secret', () => void readFileSync('local/key'));\n",
+      'local/key': '1',
+      '.gitignore': 'local/\n',
+    });
+    const server = await playScript(() => FIX_ADD);
+    const { code, stdout } = await run(['fix', '--policy', server.baseUrl, '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({
+      outcome: 'not-solved',
+      solved: ['test/add.test.js::adds'],
+      unsolved: [
+        {
+          id: 'test/secret.test.js::secret',
+          reason: expect.stringContaining('fails only in the sandbox'),
+          remedy: expect.stringContaining('--include "local/key"'),
+        },
+        { id: 'test/broken.test.js', reason: expect.stringContaining('could not be loaded') },
+      ],
+    });
+    expect(code).toBe(1);
+  });
+
   it('changes nothing with --apply while nothing is solved', async () => {
     const { run } = await world(ADD);
     const server = await playScript(() => [

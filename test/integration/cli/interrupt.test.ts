@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ADD } from './projects.ts';
+import { ADD, twoBugs } from './projects.ts';
 import { bash, playScript, replace, submit } from './scripted-server.ts';
 import { buildCli, createWorld, type World } from './world.ts';
 
@@ -65,6 +65,26 @@ describe('an interrupted run', () => {
       }
     }
   }, 120_000);
+
+  it('names what was solved before Ctrl-C', async () => {
+    const { run } = await createWorld(cli.program, twoBugs(8));
+    let pid = 0;
+    const server = await playScript((task) => {
+      if (task.includes('area.test.js'))
+        return [[replace('src/shape.js', 'a + b', 'a * b')], [submit('area')]];
+      process.kill(pid, 'SIGINT');
+      return [[bash('sleep 30')]];
+    });
+    const { code, stderr } = await run(['fix', '--policy', server.baseUrl, '--no-parity'], {
+      started: (started) => {
+        pid = started;
+      },
+    });
+    expect(stderr).toMatch(
+      /test\/area\.test\.js::area: prime-agent trajectories show \d{8}T\d{6}Z-[0-9a-f]{8}\n$/,
+    );
+    expect(code).toBe(130);
+  });
 
   it('ends the same way on SIGTERM', async () => {
     const { run } = await world();
