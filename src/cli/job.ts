@@ -18,6 +18,7 @@ import { chooseSandbox, type SandboxChoice } from '../core/sandbox/providers.ts'
 import { trajectoriesRoot } from '../core/trajectories/folder.ts';
 import type { CliContext } from './context.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { createStyle } from './render/style.ts';
 
 export interface JobOptions {
   readonly command?: string;
@@ -114,7 +115,10 @@ export function reportProblem(
       `${JSON.stringify({ outcome: 'problem', cause, reason, remedy }, null, 2)}\n`,
     );
   }
-  context.stderr.write(`prime-agent: ${problem.reason}\n${problem.remedy}\n`);
+  const { visible, wrap } = createStyle(context.stderr, context.env);
+  for (const line of `prime-agent: ${problem.reason}\n${problem.remedy}`.split('\n')) {
+    context.stderr.write(`${wrap(visible(line), '  ')}\n`);
+  }
   switch (problem.cause) {
     case 'environment':
       return EXIT.environment;

@@ -11,10 +11,17 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     interrupted.abort(new Error('interrupted'));
   });
 }
-// A closed pipe (`prime-agent … | head`) is no error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  interrupted.abort(new Error('the output was closed'));
+// A closed pipe (`prime-agent … | head`) is no error, but nobody waits for the result any more.
+// Unheard, an error of a stream would end the process before it has cleaned up.
+let unwritten: NodeJS.ErrnoException | undefined;
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') unwritten ??= error;
+    interrupted.abort(new Error('the output was closed'));
+  });
+}
+process.on('exit', () => {
+  if (unwritten) process.exitCode = EXIT.environment;
 });
 
 const { stdout, stderr, env } = process;
@@ -26,3 +33,8 @@ const code = await createProgram({
   signal: interrupted.signal,
 }).run(process.argv.slice(2));
 process.exitCode = code;
+// Errors of the last write come a moment later.
+setImmediate(() => {
+  if (unwritten)
+    stderr.write(`prime-agent: the output could not be written: ${unwritten.message}\n`);
+});

@@ -16,6 +16,9 @@ interface Finding {
   readonly remedy?: string;
 }
 
+/** Below the words, beside the marks. */
+const INDENT = ' '.repeat(9);
+
 /** What is there, what is missing and how to get it. Exit code 3 when something needed is missing. */
 export async function doctorCommand(
   path: string,
@@ -37,8 +40,9 @@ export async function doctorCommand(
       note: style.dim('note    '),
     };
     for (const { what, state, detail, remedy } of findings) {
-      context.stdout.write(`${marks[state]} ${what}: ${detail}\n`);
-      if (remedy) context.stdout.write(`          → ${remedy}\n`);
+      const text = style.wrap(`${state.padEnd(8)} ${style.visible(`${what}: ${detail}`)}`, INDENT);
+      context.stdout.write(`${marks[state]}${text.slice(8)}\n`);
+      if (remedy) context.stdout.write(`${style.wrap(`${INDENT}→ ${remedy}`, INDENT)}\n`);
     }
   }
   return findings.some((finding) => finding.state === 'missing') ? EXIT.environment : EXIT.ok;

@@ -45,6 +45,12 @@ export function createProgress(context: CliContext): ProgressView {
     line(text.replace('*', mark));
   };
 
+  const target = (event: Extract<FixEvent, { kind: 'target' }>): void => {
+    const number = `[${event.index + 1}/${event.of}]`;
+    const text = wrap(`${number} ${visible(event.target)}`, '  ');
+    line(`\n${style.bold(number)}${text.slice(number.length)}`);
+  };
+
   const listener = (event: FixEvent): void => {
     switch (event.kind) {
       case 'progress':
@@ -58,7 +64,7 @@ export function createProgress(context: CliContext): ProgressView {
         line(`${plural(event.tests.length, 'failing test')} to work on.`);
         break;
       case 'target':
-        line(`\n${style.bold(`[${event.index + 1}/${event.of}]`)} ${visible(event.target)}`);
+        target(event);
         break;
       case 'attempt':
         if (event.event.kind !== 'turn' && event.event.kind !== 'call') break;

@@ -113,7 +113,7 @@ describe('prime-agent doctor', () => {
     const { run, folder } = await world(ADD);
     const { stdout, code } = await run(['doctor'], { env: { PATH: join(folder, 'home') } });
     expect(stdout).toContain(
-      'missing  git: not found; snapshots and patches need it\n          → Install git',
+      'missing  git: not found; snapshots and patches need it\n         → Install git',
     );
     expect(stdout).toContain('missing  sandbox (local): ');
     expect(code).toBe(3);

@@ -93,12 +93,21 @@ describe('an interrupted run', () => {
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'cancelled' });
   });
 
-  it('ends when nobody reads its output any more', async () => {
+  it('cleans up when nobody reads its output any more', async () => {
     const { run } = await world();
-    const closed = ['bash', '-c', 'exec "$@" > >(head -c 1 > /dev/null; exec sleep 0)', 'bash'];
-    const { stderr } = await run(['tests'], { through: closed });
-    expect(stderr).not.toContain('EPIPE');
+    const closed = ['bash', '-o', 'pipefail', '-c', '"$@" 2>&1 | head -n 1', 'bash'];
+    const { stdout, code } = await run(['tests'], { through: closed });
+    expect(stdout).toBe('Taking a snapshot of the working tree …\n');
+    expect(code).toBe(130);
+  });
+
+  it('says so when its output cannot be written', async () => {
+    const { run } = await world();
+    const full = ['bash', '-c', 'exec "$@" > /dev/full', 'bash'];
+    const { stderr, code } = await run(['tests'], { through: full });
+    expect(stderr).toMatch(/prime-agent: the output could not be written: ENOSPC.*\n$/);
     expect(stderr).not.toContain('    at ');
+    expect(code).toBe(3);
   });
 
   it('is cleaned up by the next start after it was killed', async () => {
