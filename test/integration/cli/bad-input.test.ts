@@ -22,7 +22,12 @@ const world = (files: Files, options: { name?: string; git?: boolean } = {}): Pr
 
 /** Exit code and everything that was said, as it is compared with the snapshot. */
 function said({ code, stdout, stderr }: { code?: number; stdout: string; stderr: string }): string {
+  // The steps of a snapshot are told only when they take long, so they go by the machine's load.
   const text = `${stdout}${stderr}`
+    .replace(
+      /(Taking a snapshot of the working tree …\n)(?:.* …\n)*?(?=Running the tests|prime-agent:)/,
+      '$1',
+    )
     .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT')
     .replace(/Node \d+\.\d+\.\d+ on PATH/, 'Node on PATH')
     .replace(/Python \d+\.\d+\.\d+/g, 'Python')
