@@ -70,7 +70,10 @@ export async function buildCli(): Promise<{ program: string; remove(): Promise<v
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   const [code] = await once(build, 'exit');
-  if (code !== 0) throw new Error(`the build ended with ${code}`);
+  if (code !== 0) {
+    await rm(folder, { recursive: true, force: true });
+    throw new Error(`the build ended with ${code}`);
+  }
   // Ordinary users run it too.
   await chmod(folder, 0o755);
   await cp(join(CHECKOUT, 'bin'), join(folder, 'bin'), { recursive: true });
