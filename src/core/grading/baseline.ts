@@ -1,8 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import type { TestResult, TestRun } from '../frameworks/framework.ts';
 import { SandboxFailure } from '../sandbox/sandbox.ts';
+import { changedFiles, fileStates } from './integrity.ts';
 import { misbehaving, plantInto, statusById } from './planted.ts';
-import { runIn, withSession } from './session-run.ts';
+import { runAll, withSession } from './session-run.ts';
 import type { Baseline, BaselineOutcome, GradeSetup } from './types.ts';
 
 export interface BaselineOptions {
@@ -22,22 +23,23 @@ export async function makeBaseline(
   const { signal, runs = 2 } = options;
   const began = performance.now();
   try {
-    const first = await withSession(setup, signal, (session) => runIn(session, setup, [], signal));
-    const usable = usableRun(first);
+    const first = await withSession(setup, signal, (session) => runAll(session, setup, signal));
+    const usable = usableRun(first.run);
     if (usable.kind !== 'usable') return usable.outcome;
     const all = [usable.results];
     let canaryFiles: readonly string[] = [];
+    let selfChanging: readonly string[] = [];
     for (let index = 1; index < runs; index++) {
       const again = await repeat(setup, usable.results, index === runs - 1, signal);
       if (again.kind !== 'usable') return again.outcome;
       all.push(again.results);
-      canaryFiles = again.canaryFiles;
+      ({ canaryFiles, selfChanging } = again);
     }
     const { collectionErrors } = usable;
     const durationMs = performance.now() - began;
     return {
       kind: 'baseline',
-      baseline: { ...compareRuns(all), collectionErrors, canaryFiles, durationMs },
+      baseline: { ...compareRuns(all), collectionErrors, canaryFiles, selfChanging, durationMs },
     };
   } catch (error) {
     if (signal?.aborted) return { kind: 'cancelled' };
@@ -60,18 +62,27 @@ async function repeat(
   results: readonly TestResult[],
   withCanaries: boolean,
   signal: AbortSignal | undefined,
-): Promise<(UsableRun & { readonly canaryFiles: readonly string[] }) | NotUsable> {
+): Promise<(UsableRun & Required<Pick<Baseline, 'canaryFiles' | 'selfChanging'>>) | NotUsable> {
   return withSession(setup, signal, async (session) => {
     const plant = setup.framework.plantCanaries;
     const files = [...new Set(results.filter(isFailing).map((test) => test.file))];
     const planted = plant && withCanaries ? await plantInto(session, plant, files) : undefined;
-    const usable = usableRun(await runIn(session, setup, [], signal));
-    if (usable.kind !== 'usable' || !planted) return { ...usable, canaryFiles: [] };
+    const testFiles = [...new Set(results.map((test) => test.file))];
+    const before = await fileStates(session, testFiles);
+    const usable = usableRun((await runAll(session, setup, signal)).run);
+    if (usable.kind !== 'usable') return usable;
+    const selfChanging = changedFiles(before, await fileStates(session, testFiles));
+    if (!planted) return { ...usable, canaryFiles: [], selfChanging };
     const ids = new Set([...planted.mustPass, ...planted.mustFail]);
     const canaryFiles = planted.files.filter(
       (file) => misbehaving(ofFile(planted, file), usable.results).length === 0,
     );
-    return { ...usable, results: usable.results.filter((test) => !ids.has(test.id)), canaryFiles };
+    return {
+      ...usable,
+      results: usable.results.filter((test) => !ids.has(test.id)),
+      canaryFiles,
+      selfChanging,
+    };
   });
 }
 

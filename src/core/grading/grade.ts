@@ -3,13 +3,17 @@ import type { Verdict } from '../agent/outcomes.ts';
 import type { TestRun } from '../frameworks/framework.ts';
 import { SandboxFailure, type SandboxSession } from '../sandbox/sandbox.ts';
 import { applyPatch, splitPatch } from '../snapshot/patch.ts';
+import type { PatchPart } from '../snapshot/patch-format.ts';
 import { flagPatch } from './flags.ts';
-import { changedFiles, hashFiles } from './integrity.ts';
+import { changedFiles, fileStates } from './integrity.ts';
 import { misbehaving, type Planted, plantInto, statusById } from './planted.ts';
-import { runIn, withSession } from './session-run.ts';
+import { foldUnknownNumbers } from './report-signs.ts';
+import { runAll, withSession } from './session-run.ts';
 import { restoreSharedConfiguration } from './shared-configuration.ts';
+import { readTestContext } from './test-context.ts';
+import { flagTestData } from './test-data.ts';
 import { isTestSide } from './test-side.ts';
-import type { GradeOutcome, GradeReport, GradeRequest, GradeRun } from './types.ts';
+import type { Baseline, GradeOutcome, GradeReport, GradeRequest, GradeRun } from './types.ts';
 
 /**
  * Does the patch solve the targets? Decided on fresh layers, twice: once with its changes to tests
@@ -36,8 +40,12 @@ async function grade(request: GradeRequest): Promise<Omit<GradeReport, 'duration
     return { verdict: 'failed', strict, reverted: [], flags: [] };
   }
   const testFiles = new Set(baseline.results.map((test) => test.file));
+  const context = await readTestContext(setup, testFiles);
   const parts = splitPatch(patch);
-  const dropped = parts.filter((part) => isTestSide(setup.framework, part, testFiles));
+  const dropped: PatchPart[] = [];
+  for (const part of parts) {
+    if (await isTestSide(setup.framework, part, context, setup.projectPath)) dropped.push(part);
+  }
   const source = parts
     .filter((part) => !dropped.includes(part))
     .map((part) => part.patch)
@@ -60,7 +68,13 @@ async function grade(request: GradeRequest): Promise<Omit<GradeReport, 'duration
     strict,
     asSubmitted,
     reverted,
-    flags: flagPatch(patch, new Set(dropped.map((part) => part.path))),
+    flags: [
+      ...flagPatch(patch, new Set(dropped.map((part) => part.path))),
+      ...flagTestData(
+        parts.filter((part) => !dropped.includes(part)),
+        context,
+      ),
+    ],
   };
 }
 
@@ -84,12 +98,19 @@ async function gradeStrict(
     const files = baseline.canaryFiles.filter((file) => wanted.has(file));
     const plant = setup.framework.plantCanaries;
     const planted = plant ? await plantInto(session, plant, files) : undefined;
-    const testFiles = [...new Set(baseline.results.map((test) => test.file))];
-    const before = await hashFiles(session, testFiles);
-    const run = await runIn(session, setup, [], signal);
+    const testFiles = [...new Set(baseline.results.map((test) => test.file))].filter(
+      (file) => !baseline.selfChanging?.includes(file),
+    );
+    const before = await fileStates(session, testFiles);
+    const { run, forged } = await runAll(session, setup, signal);
     signal?.throwIfAborted();
-    const rewritten = changedFiles(before, await hashFiles(session, testFiles));
-    return { run: judge(run, targets, baseline.passing, planted, rewritten), restored };
+    const rewritten = changedFiles(before, await fileStates(session, testFiles));
+    const tampering = [
+      ...forged,
+      ...rewritten.map((file) => `${file} was changed while the tests ran`),
+    ];
+    const folded = folding(run, baseline);
+    return { run: judge(folded, targets, baseline.passing, planted, tampering), restored };
   });
 }
 
@@ -101,11 +122,11 @@ async function gradeAsSubmitted(
   return withSession(setup, signal, async (session) => {
     const problem = await apply(session, patch);
     if (problem) return notRun(targets, `the patch does not apply: ${problem}`);
-    const run = await runIn(session, setup, [], signal);
+    const { run, forged } = await runAll(session, setup, signal);
     signal?.throwIfAborted();
     // The agent may rename or replace tests in files that it changed: the user will look at them.
     const required = baseline.passing.filter((id) => !touched.has(fileOf(id, baseline.results)));
-    return judge(run, targets, required, undefined);
+    return judge(folding(run, baseline), targets, required, undefined, forged);
   });
 }
 
@@ -114,13 +135,20 @@ async function apply(session: SandboxSession, patch: string): Promise<string | u
   return applied.kind === 'applied' ? undefined : applied.reason;
 }
 
+function folding(run: TestRun, baseline: Baseline): TestRun {
+  if (run.kind !== 'ran') return run;
+  const known = new Set(baseline.results.map((test) => test.id));
+  return { ...run, results: foldUnknownNumbers(run.results, known) };
+}
+
 /** Pure part: the result of a run against what is required of it. */
 export function judge(
   run: TestRun,
   targets: readonly string[],
   required: readonly string[],
   planted: Planted | undefined,
-  rewritten: readonly string[] = [],
+  /** Signs that the run was tampered with, in words. */
+  tampering: readonly string[] = [],
 ): GradeRun {
   if (run.kind === 'cancelled') return notRun(targets, 'cancelled');
   if (run.kind === 'crashed') return notRun(targets, `the test run broke: ${run.reason}`);
@@ -137,7 +165,7 @@ export function judge(
   if (planted && planted.mustFail.length > 0 && run.exitCode === 0) {
     canaries.push('the runner ended with exit code 0 although planted tests failed');
   }
-  for (const file of rewritten) canaries.push(`${file} was changed while the tests ran`);
+  canaries.push(...tampering);
   if (!run.complete) canaries.push('the test run did not come to its end');
   const passed = unsolved.length === 0 && broken.length === 0 && canaries.length === 0;
   return {

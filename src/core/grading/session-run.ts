@@ -1,17 +1,27 @@
-import type { TestRun } from '../frameworks/framework.ts';
+import type { Framework, TestRun } from '../frameworks/framework.ts';
 import { runTests } from '../frameworks/run.ts';
 import type { SandboxSession } from '../sandbox/sandbox.ts';
+import { forgedLines } from './report-signs.ts';
 import type { GradeSetup } from './types.ts';
 
-/** Runs tests in a session by the setup. @param tests empty: all of the project */
-export function runIn(
+/** Runs all tests of the project in a session. `forged`: signs of foreign lines in the report. */
+export async function runAll(
   session: SandboxSession,
   setup: GradeSetup,
-  tests: readonly string[],
   signal: AbortSignal | undefined,
-): Promise<TestRun> {
+): Promise<{ readonly run: TestRun; readonly forged: readonly string[] }> {
   const { framework, program, projectPath, timeoutMs } = setup;
-  return runTests(session, framework, { program, projectPath, tests }, { timeoutMs, signal });
+  let forged: readonly string[] = [];
+  const watched: Framework = {
+    ...framework,
+    parse: (report, raw) => {
+      forged = forgedLines(report, framework.id);
+      return framework.parse(report, raw);
+    },
+  };
+  const request = { program, projectPath, tests: [] };
+  const run = await runTests(session, watched, request, { timeoutMs, signal });
+  return { run, forged };
 }
 
 /** A fresh session for one piece of work; always closed. */

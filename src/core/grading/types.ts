@@ -28,6 +28,8 @@ export interface Baseline {
   readonly collectionErrors: readonly { readonly file: string; readonly message: string }[];
   /** Test files of failing tests in which planted tests behave on the unchanged snapshot. */
   readonly canaryFiles: readonly string[];
+  /** Test files that the tests themselves change while they run; changes of others are suspicious. */
+  readonly selfChanging?: readonly string[];
   readonly durationMs: number;
 }
 
