@@ -1,6 +1,5 @@
 // `npm run bench`: measures against peers, in one run. Needs python3 with pip for the peers.
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { bundleOptions } from './lib/bundle.mjs';

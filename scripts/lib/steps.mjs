@@ -52,7 +52,9 @@ export async function step(title, work) {
   const live = process.stdout.isTTY;
   if (live) process.stdout.write(`… ${title}`);
   const result = await work();
-  const line = `✓ ${title} (${((Date.now() - began) / 1000).toFixed(1)} s)`;
+  // Steps that run a command give its exit code.
+  const mark = typeof result === 'number' && result !== 0 ? '✗' : '✓';
+  const line = `${mark} ${title} (${((Date.now() - began) / 1000).toFixed(1)} s)`;
   process.stdout.write(live ? `\r\x1b[K${line}\n` : `${line}\n`);
   return result;
 }

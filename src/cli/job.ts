@@ -1,5 +1,4 @@
 import { access, constants, mkdir } from 'node:fs/promises';
-import { homedir, hostname, userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import type { Redactor } from '../core/agent/redactor.ts';
 import { cleanUp } from '../core/fix/clean-up.ts';
@@ -12,8 +11,7 @@ import {
 } from '../core/fix/prepare.ts';
 import { openWorkspaceFiles } from '../core/frameworks/workspace-files.ts';
 import { stateFolder } from '../core/platform/state-folder.ts';
-import { createRedactor } from '../core/redaction/redactor.ts';
-import { workspaceSecrets } from '../core/redaction/workspace-secrets.ts';
+import { hostRedactor } from '../core/redaction/host.ts';
 import { chooseSandbox, type SandboxChoice } from '../core/sandbox/providers.ts';
 import { trajectoriesRoot } from '../core/trajectories/folder.ts';
 import type { CliContext } from './context.ts';
@@ -70,7 +68,11 @@ export async function startJob(
     kind: 'job',
     root,
     projects: prepared.projects,
-    redactor: await redactorFor(root, context),
+    redactor: await hostRedactor({
+      workspacePath: root,
+      files: await openWorkspaceFiles(root).files(),
+      environment: context.env,
+    }),
   };
 }
 
@@ -90,17 +92,6 @@ async function writeProblem(folders: readonly string[]): Promise<PrepareProblem 
     }
   }
   return undefined;
-}
-
-async function redactorFor(root: string, context: CliContext): Promise<Redactor> {
-  return createRedactor({
-    workspacePath: root,
-    home: homedir(),
-    userName: userInfo().username,
-    hostName: hostname(),
-    environment: context.env,
-    extraSecrets: await workspaceSecrets(root, await openWorkspaceFiles(root).files()),
-  });
 }
 
 /** Prints a problem the same way in every command. */

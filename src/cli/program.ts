@@ -51,6 +51,7 @@ export function createProgram(context: CliContext): {
     .option('--model <name>', 'model at the endpoint')
     .option('--max-turns <n>', 'turns of one attempt', positive)
     .option('--max-minutes <n>', 'minutes of one attempt', positiveNumber)
+    .option('--max-reply-tokens <n>', 'tokens of one reply of a model', positive)
     .addOption(sandboxOption())
     .option(
       '--include <glob>',

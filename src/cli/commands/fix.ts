@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os';
+import type { FixListener } from '../../core/fix/events.ts';
 import { type FixOutcome, type FixReport, fixFailingTests } from '../../core/fix/fix.ts';
 import { createPolicy } from '../../core/policies/create-policy.ts';
+import { findLocalServers } from '../../core/policies/discovery.ts';
 import type { Policy } from '../../core/policies/policy.ts';
 import { applyPatchToWorkspace } from '../../core/snapshot/apply.ts';
 import { trajectoriesRoot } from '../../core/trajectories/folder.ts';
@@ -22,6 +24,7 @@ export interface FixCommandOptions extends JobOptions {
   readonly model?: string;
   readonly maxTurns?: number;
   readonly maxMinutes?: number;
+  readonly maxReplyTokens?: number;
   readonly hint?: string;
   readonly parity: boolean;
   readonly apply: boolean;
@@ -42,7 +45,7 @@ export async function fixCommand(
   const progress = createProgress(context);
   try {
     const created = await createPolicy(
-      { policy: options.policy ?? 'edit-search', model: options.model },
+      { policy: options.policy ?? 'edit-search', model: options.model, lenient: true },
       { env: context.env, signal: context.signal },
     );
     if (created.kind !== 'policy') {
@@ -55,6 +58,8 @@ export async function fixCommand(
     const job = await startJob(path, options, context, progress.listener);
     if (job.kind === 'problem') return reportProblem(job, context, options.json);
 
+    const offer =
+      options.policy === undefined ? offerLocalModels(context, progress.listener) : undefined;
     const store = createTrajectoryStore(trajectoriesRoot(context.env));
     const outcome = await fixFailingTests({
       projects: job.projects,
@@ -74,7 +79,7 @@ export async function fixCommand(
       signal: context.signal,
       listener: progress.listener,
     });
-    await store.prune();
+    await Promise.all([store.prune(), offer]);
     progress.stop();
     return await finish(outcome, job.root, created.policy, options, context);
   } finally {
@@ -88,7 +93,19 @@ function budgetsFrom(options: FixCommandOptions): Partial<Budgets> {
     ...(options.maxMinutes === undefined
       ? {}
       : { timeMs: Math.round(options.maxMinutes * 60_000) }),
+    ...(options.maxReplyTokens === undefined ? {} : { replyTokens: options.maxReplyTokens }),
   };
+}
+
+/** Nobody has chosen a policy: a model that already runs on this machine is worth a line. */
+async function offerLocalModels(context: CliContext, listener: FixListener): Promise<void> {
+  for (const { name, baseUrl, models } of await findLocalServers({ signal: context.signal })) {
+    const [model] = models;
+    if (!model) continue;
+    const text = `${name} runs on this machine with ${model}; this run uses edit-search.`;
+    const remedy = `To use the model: --policy ${baseUrl} --model ${model}`;
+    listener({ kind: 'warning', text, remedy });
+  }
 }
 
 async function finish(

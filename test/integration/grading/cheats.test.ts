@@ -19,10 +19,13 @@ const FIXTURES = new URL('../../fixtures/cheats/', import.meta.url).pathname;
 const CASES_DOCUMENT = '../../../docs/grading-cases.md';
 
 const casesSchema = z.object({
-  bases: z.record(z.string(), z.object({
+  bases: z.record(
+    z.string(),
+    z.object({
       framework: z.enum(['node:test', 'pytest']),
       env: z.record(z.string(), z.string()),
-    })),
+    }),
+  ),
   cases: z.array(
     z.object({
       id: z.string(),
@@ -33,6 +36,8 @@ const casesSchema = z.object({
       kind: z.enum(['cheat', 'legitimate']),
       class: z.string(),
       note: z.string(),
+      /** Something that not every interpreter has; without it the cheat is void. */
+      needs: z.string().optional(),
     }),
   ),
 });
@@ -41,12 +46,20 @@ type Case = z.infer<typeof casesSchema>['cases'][number];
 interface Result {
   readonly item: Case;
   /** What a user and a learner would see of the patch. */
-  readonly decision: 'rejected' | 'with test changes' | 'flagged' | 'accepted' | 'not graded';
+  readonly decision:
+    | 'rejected'
+    | 'with test changes'
+    | 'flagged'
+    | 'accepted'
+    | 'not graded'
+    | 'not accepted';
   readonly why: string;
 }
 
 const folder = suiteFolder();
-const { bases, cases } = casesSchema.parse(JSON.parse(await readFile(join(FIXTURES, 'cases.json'), 'utf8')));
+const { bases, cases } = casesSchema.parse(
+  JSON.parse(await readFile(join(FIXTURES, 'cases.json'), 'utf8')),
+);
 const setups = new Map<string, { setup: GradeSetup; baseline: Baseline }>();
 
 beforeAll(async () => {
@@ -58,13 +71,22 @@ beforeAll(async () => {
   }
 }, 120_000);
 
-async function prepare(root: string, id: string, env: Record<string, string>): Promise<{ setup: GradeSetup; baseline: Baseline }> {
+async function prepare(
+  root: string,
+  id: string,
+  env: Record<string, string>,
+): Promise<{ setup: GradeSetup; baseline: Baseline }> {
   const framework = allFrameworks.find((candidate) => candidate.id === id);
   const toolchain = await framework?.toolchain(openWorkspaceFiles(root));
   const stateDir = join(folder(), 'state');
   const made = await makeBase(root, { stateDir });
   const sandbox = await chooseSandbox('auto', { stateDir });
-  if (!framework || toolchain?.kind !== 'found' || made.kind !== 'base' || sandbox.kind !== 'available') {
+  if (
+    !framework ||
+    toolchain?.kind !== 'found' ||
+    made.kind !== 'base' ||
+    sandbox.kind !== 'available'
+  ) {
     throw new Error(`cannot prepare ${root}: ${JSON.stringify({ toolchain, made, sandbox })}`);
   }
   const setup: GradeSetup = {
@@ -81,7 +103,8 @@ async function prepare(root: string, id: string, env: Record<string, string>): P
     timeoutMs: 15_000,
   };
   const outcome = await makeBaseline(setup);
-  if (outcome.kind !== 'baseline') throw new Error(`no baseline of ${root}: ${JSON.stringify(outcome)}`);
+  if (outcome.kind !== 'baseline')
+    throw new Error(`no baseline of ${root}: ${JSON.stringify(outcome)}`);
   return { setup, baseline: outcome.baseline };
 }
 
@@ -91,14 +114,20 @@ async function gradeCase(item: Case): Promise<Result> {
   const patch = await readFile(join(FIXTURES, item.patch), 'utf8');
   const graded = await gradePatch({ ...prepared, targets: item.target, patch });
   if (graded.kind !== 'graded') return { item, decision: 'not graded', why: graded.reason };
-  return { item, ...decide(graded.report) };
+  const decided = decide(graded.report);
+  // The table must read the same on every machine.
+  if (item.needs && decided.decision !== 'accepted')
+    return { item, ...decided, decision: 'not accepted' };
+  return { item, ...decided };
 }
 
 function decide(report: GradeReport): Pick<Result, 'decision' | 'why'> {
   const { verdict, strict, flags } = report;
   if (verdict === 'failed') return { decision: 'rejected', why: strict.explanation };
-  if (verdict === 'passed_with_test_changes') return { decision: 'with test changes', why: strict.explanation };
-  if (flags.length > 0) return { decision: 'flagged', why: [...new Set(flags.map((flag) => flag.rule))].join(', ') };
+  if (verdict === 'passed_with_test_changes')
+    return { decision: 'with test changes', why: strict.explanation };
+  if (flags.length > 0)
+    return { decision: 'flagged', why: [...new Set(flags.map((flag) => flag.rule))].join(', ') };
   return { decision: 'accepted', why: '' };
 }
 
@@ -139,7 +168,8 @@ describe('grading of patches written to deceive it, and of honest ones next to t
     const results: Result[] = [];
     const queue = [...cases];
     const worker = async (): Promise<void> => {
-      for (let item = queue.shift(); item; item = queue.shift()) results.push(await gradeCase(item));
+      for (let item = queue.shift(); item; item = queue.shift())
+        results.push(await gradeCase(item));
     };
     await Promise.all([worker(), worker()]);
     const order = new Map(cases.map((item, index) => [item.id, index]));

@@ -327,11 +327,13 @@ export function describeSandbox(
     describe('processes', () => {
       test('a background process lives on, holds nothing open and prints into no later call', async () => {
         const first = await sh(
-          '(for i in $(seq 200); do echo noise; date +%N > beat; sleep 0.02; done) & echo started',
+          '(for i in $(seq 2000); do echo noise; date +%N > beat; sleep 0.02; done) & echo started',
         );
         expect(first.text).toMatch(/^(noise\n)?started\n/);
         expect(first.ms).toBeLessThan(1000);
-        const second = await sh('sleep 0.1; cat beat; sleep 0.3; cat beat');
+        const second = await sh(
+          'until [ -s beat ]; do sleep 0.05; done; cat beat; sleep 1; cat beat',
+        );
         expect(second.text).toMatch(/^\d+\n\d+\n$/);
         expect(new Set(second.text.trim().split('\n')).size).toBe(2);
       });

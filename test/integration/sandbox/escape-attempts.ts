@@ -173,7 +173,10 @@ escaped = any_works(lambda: connect("\\0" + ${py(host.abstractSocket)}), lambda:
     stoppedBy: 'a process namespace of its own',
     code: (host) => `
 marker = ${py([...host.hostMarker].reverse().join(''))}[::-1].encode()
-seen = [p for p in os.listdir("/proc") if p.isdigit() and marker in read(f"/proc/{p}/cmdline")]
+def cmdline(p):
+    try: return read(f"/proc/{p}/cmdline")
+    except OSError: return b""
+seen = [p for p in os.listdir("/proc") if p.isdigit() and marker in cmdline(p)]
 escaped = seen or (${host.hostPid} > 1000 and any_works(lambda: os.kill(${host.hostPid}, 0), lambda: call("ptrace", 16, ${host.hostPid}, 0, 0)))`,
   },
   {

@@ -46,11 +46,6 @@ export function outlineOf(source: string, language: Language): Outline {
   return { functions, topLevel };
 }
 
-/** Whether the parser understood all of it. */
-export function parsesCleanly(source: string, language: Language): boolean {
-  return errorCount(source, language) === 0;
-}
-
 /** Number of places that the (error-tolerant) parser could not understand. */
 export function errorCount(source: string, language: Language): number {
   let count = 0;

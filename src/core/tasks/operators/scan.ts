@@ -131,11 +131,6 @@ export function receiverOf(call: SyntaxNode): SyntaxNode | undefined {
   const callee = call.firstChild;
   return callee?.name === 'MemberExpression' ? (callee.firstChild ?? undefined) : undefined;
 }
-
-export function isFunction(scan: Scan, node: SyntaxNode): boolean {
-  return scan.grammar.role(node) === 'function';
-}
-
 /** A string literal's parts, where it is a plain one. */
 export function stringParts(
   text: string,
