@@ -1,0 +1,81 @@
+"""Causal attention within each row of a pack, as an attention function of transformers.
+
+It takes the same arguments as the flash-attention functions there (`cu_seq_lens_q`), so that a GPU
+can use those instead. Rows are attended to one by one: a mask over the whole pack would cost the
+square of its length.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from transformers import AttentionInterface, PreTrainedModel
+
+from .packing import PackedRows
+
+NAME = "prime_learner_packed"
+
+
+def packed_attention(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    *,
+    cu_seq_lens_q: Tensor,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    **_: object,
+) -> tuple[Tensor, None]:
+    """Shapes: query [1, heads, T, D]; key and value [1, kv heads, T, D]. Returns [1, T, heads, D]."""
+    assert attention_mask is None, "a pack needs no mask"
+    lengths = torch.diff(cu_seq_lens_q).tolist()
+    repeats = query.shape[1] // key.shape[1]
+    if repeats > 1:
+        key = key.repeat_interleave(repeats, dim=1)
+        value = value.repeat_interleave(repeats, dim=1)
+    parts = [
+        functional.scaled_dot_product_attention(
+            q, k, v, dropout_p=dropout, is_causal=True, scale=scaling
+        )
+        for q, k, v in zip(
+            torch.split(query, lengths, dim=2),
+            torch.split(key, lengths, dim=2),
+            torch.split(value, lengths, dim=2),
+            strict=True,
+        )
+    ]
+    return torch.cat(parts, dim=2).transpose(1, 2).contiguous(), None
+
+
+def use_packed_attention(model: PreTrainedModel) -> None:
+    """Makes `model` take packs (`packed_logits`) and nothing else."""
+    AttentionInterface.register(NAME, packed_attention)
+    model.set_attn_implementation(NAME)
+
+
+def packed_logits(model: nn.Module, packed: PackedRows) -> Tensor:
+    """float [T, V]: what the model says after each token. `model` was given to `use_packed_attention`."""
+    output = model(
+        input_ids=packed.ids[None],
+        position_ids=packed.positions[None],
+        # No mask at all, said in the form that keeps transformers from making one.
+        attention_mask={"full_attention": None},
+        cu_seq_lens_q=packed.cu_seqlens,
+        use_cache=False,
+    )
+    logits: Tensor = output.logits[0]
+    return logits
+
+
+def token_logprobs(logits: Tensor, packed: PackedRows) -> Tensor:
+    """float [T]: log-probability of each token given those before it in its row; 0 for a row's first.
+
+    logits: [T, V]
+    """
+    predicted = functional.log_softmax(logits[:-1].float(), dim=-1)
+    chosen = predicted.gather(1, packed.ids[1:, None])[:, 0]
+    shifted = torch.cat((chosen.new_zeros(1), chosen))
+    return torch.where(packed.positions == 0, shifted.new_zeros(()), shifted)

@@ -1,0 +1,164 @@
+"""What each command does, from a checked request to the fields of its `done` event."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer
+
+from .checkpoint import write_folder
+from .contract import (
+    ConversationsData,
+    ExportRequest,
+    NewStart,
+    RowsData,
+    TrainTokenizerRequest,
+    WarmStartRequest,
+)
+from .conversation import Conversation, encode
+from .export import export_onnx
+from .model import load_model, new_model
+from .rows import TrainingRow, read_rows
+from .strict import InputError, read_json_lines
+from .supervised import SupervisedResult, train_supervised
+from .tokenizer import as_fast_tokenizer, load_tokenizer, texts_of, train_tokenizer
+
+Send = Callable[[str, Mapping[str, object]], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    event: str
+    """`done` or `interrupted`."""
+    fields: Mapping[str, object]
+
+
+def run_train_tokenizer(request: TrainTokenizerRequest) -> Outcome:
+    conversations = read_conversations(request.conversations)
+    tokenizer = train_tokenizer(texts_of(conversations), request.entries)
+    fast = as_fast_tokenizer(tokenizer, request.context)
+    write_folder(request.out, lambda folder: fast.save_pretrained(folder) and None)
+    return Outcome("done", {"entries": tokenizer.get_vocab_size(), "out": str(request.out)})
+
+
+def run_warm_start(request: WarmStartRequest, send: Send, stop: Callable[[], bool]) -> Outcome:
+    if request.threads is not None:
+        torch.set_num_threads(request.threads)
+    tokenizer = load_tokenizer(request.tokenizer)
+    rows = read_data(request.data, tokenizer)
+    vocabulary = tokenizer.get_vocab_size()
+    start = request.start
+    if isinstance(start, NewStart):
+        model = new_model(start.shape, vocabulary, start.seed)
+    else:
+        model = load_model(start.folder)
+        if model.config.vocab_size != vocabulary:
+            raise InputError(
+                f"the model in {start.folder} has {model.config.vocab_size} entries, the tokenizer in "
+                f"{request.tokenizer} {vocabulary}"
+            )
+    send("data", {"rows": len(rows), "tokens": sum(len(row.ids) for row in rows)})
+    result = train_supervised(
+        model,
+        rows,
+        request.training,
+        request.run,
+        _data_hash(request),
+        on_step=lambda metrics: send("step", asdict(metrics)),
+        on_note=lambda text: send("note", {"text": text}),
+        should_stop=stop,
+    )
+    if not result.finished:
+        return Outcome("interrupted", _summary(result))
+    fast = as_fast_tokenizer(tokenizer, model.config.max_position_embeddings)
+
+    def write(folder: Path) -> None:
+        model.save_pretrained(folder)
+        fast.save_pretrained(folder)
+
+    write_folder(request.out, write)
+    return Outcome("done", {**_summary(result), "out": str(request.out)})
+
+
+def run_export(request: ExportRequest) -> Outcome:
+    model = load_model(request.model)
+    fields: dict[str, object] = {}
+
+    def write(folder: Path) -> None:
+        fields.update(asdict(export_onnx(model, folder)))
+
+    write_folder(request.out, write)
+    return Outcome("done", {**fields, "out": str(request.out)})
+
+
+def read_conversations(paths: Sequence[Path]) -> tuple[Conversation, ...]:
+    """Raises InputError: unreadable, malformed, an id twice, or none at all."""
+    seen: set[str] = set()
+    conversations: list[Conversation] = []
+    for path in paths:
+        for number, conversation in read_json_lines(Conversation, path):
+            if conversation.id in seen:
+                raise InputError(
+                    f"{path}, line {number}: conversation {conversation.id} was there before"
+                )
+            seen.add(conversation.id)
+            conversations.append(conversation)
+    if not conversations:
+        raise InputError(f"{', '.join(map(str, paths))}: no conversations")
+    return tuple(conversations)
+
+
+def rows_of_conversations(
+    conversations: Sequence[Conversation], tokenizer: Tokenizer
+) -> tuple[TrainingRow, ...]:
+    """Raises InputError where a conversation has nothing to learn."""
+    rows: list[TrainingRow] = []
+    for conversation in conversations:
+        encoded = encode(tokenizer, conversation.messages)
+        if not any(encoded.loss_mask):
+            raise InputError(f"conversation {conversation.id} has no assistant message to train on")
+        rows.append(
+            TrainingRow(id=conversation.id, ids=encoded.ids, loss_mask=encoded.loss_mask)
+        )
+    return tuple(rows)
+
+
+def read_data(data: RowsData | ConversationsData, tokenizer: Tokenizer) -> tuple[TrainingRow, ...]:
+    if isinstance(data, ConversationsData):
+        return rows_of_conversations(read_conversations(data.paths), tokenizer)
+    vocabulary = tokenizer.get_vocab_size()
+    rows = tuple(row for path in data.paths for row in read_rows(path, vocabulary))
+    for row in rows:
+        if row.learnt_tokens == 0:
+            raise InputError(f"row {row.id}: loss_mask is 0 everywhere; leave the row out")
+    if len({row.id for row in rows}) < len(rows):
+        raise InputError(f"{', '.join(map(str, data.paths))}: a row id comes in two files")
+    return rows
+
+
+def _data_hash(request: WarmStartRequest) -> str:
+    """Of everything besides the options that decides the weights."""
+    whole = hashlib.sha256()
+    files = [*request.data.paths, request.tokenizer / "tokenizer.json"]
+    if isinstance(request.start, NewStart):
+        whole.update(request.start.model_dump_json().encode())
+    else:
+        files += sorted(request.start.folder.glob("*.safetensors"))
+    for path in files:
+        with path.open("rb") as file:
+            whole.update(hashlib.file_digest(file, "sha256").digest())
+    return whole.hexdigest()
+
+
+def _summary(result: SupervisedResult) -> dict[str, object]:
+    return {
+        "steps": result.steps,
+        "resumed_from": result.resumed_from,
+        "skipped_steps": result.skipped_steps,
+        "loss": None if result.last is None else result.last.loss,
+        "tokens_per_second": result.tokens_per_second,
+    }

@@ -1,0 +1,84 @@
+"""The contract with the TypeScript side: one request in, events out, all JSON Lines.
+
+`python -m prime_learner COMMAND` reads one line from standard input, the request, and writes one event
+a line to standard output. docs/learner.md describes both; tests/fixtures/contract pins them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal, TextIO
+
+from pydantic import Field
+
+from .json_line import json_line
+from .model import ModelShape
+from .strict import Strict
+from .supervised import SupervisedOptions
+
+VERSION = 1
+
+EXIT_DONE, EXIT_FAILED, EXIT_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 3
+
+
+class Request(Strict):
+    contract: Literal[1]
+
+
+class TrainTokenizerRequest(Request):
+    conversations: tuple[Path, ...] = Field(min_length=1)
+    entries: int = Field(default=768, gt=0)
+    context: int = Field(default=4096, gt=0)
+    out: Path
+
+
+class RowsData(Strict):
+    kind: Literal["rows"]
+    paths: tuple[Path, ...] = Field(min_length=1)
+
+
+class ConversationsData(Strict):
+    kind: Literal["conversations"]
+    paths: tuple[Path, ...] = Field(min_length=1)
+
+
+class NewStart(Strict):
+    kind: Literal["new"]
+    shape: ModelShape = ModelShape()
+    seed: int = Field(default=0, ge=0)
+
+
+class ModelStart(Strict):
+    kind: Literal["model"]
+    folder: Path
+
+
+class WarmStartRequest(Request):
+    data: Annotated[RowsData | ConversationsData, Field(discriminator="kind")]
+    tokenizer: Path
+    """Folder with tokenizer.json; its files are copied into `out`."""
+    start: Annotated[NewStart | ModelStart, Field(discriminator="kind")]
+    training: SupervisedOptions
+    threads: int | None = Field(default=None, gt=0)
+    """CPU threads; another number gives other roundings, so a resumed run wants the same."""
+    run: Path
+    """Folder of checkpoints and metrics.jsonl; a run that is found there goes on."""
+    out: Path
+    """Folder of the finished model; written whole or not at all."""
+
+
+class ExportRequest(Request):
+    model: Path
+    out: Path
+
+
+class Events:
+    """Writes events; the only thing that writes to standard output."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def send(self, event: str, fields: Mapping[str, object]) -> None:
+        self._stream.write(json_line({"contract": VERSION, "event": event, **fields}))
+        self._stream.flush()

@@ -1,0 +1,100 @@
+"""Rows without padding: one long row, with the places where one ends and the next begins.
+
+Order and packs are pure functions of seed and step, so the position in the data is the step number.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from .rows import TrainingRow
+from .strict import InputError
+
+
+@dataclass(frozen=True)
+class PackedRows:
+    """S rows with T tokens together."""
+
+    ids: Tensor
+    """int64 [T]"""
+    positions: Tensor
+    """int64 [T], from 0 in each row"""
+    cu_seqlens: Tensor
+    """int32 [S + 1]: row s holds the tokens from cu_seqlens[s] up to but not including cu_seqlens[s + 1]"""
+    loss_mask: Tensor
+    """bool [T]"""
+    row_of_token: Tensor
+    """int64 [T]: which of the S rows"""
+
+    @property
+    def tokens(self) -> int:
+        return int(self.ids.numel())
+
+
+def pack(rows: Sequence[TrainingRow], device: torch.device | None = None) -> PackedRows:
+    """Lays the rows one behind the other, in their order."""
+    lengths = torch.tensor([len(row.ids) for row in rows])
+    ends = torch.cumsum(lengths, dim=0)
+    starts = ends - lengths
+    row_of_token = torch.repeat_interleave(torch.arange(len(rows)), lengths)
+    positions = torch.arange(int(ends[-1])) - starts[row_of_token]
+    cu_seqlens = torch.cat((torch.zeros(1, dtype=torch.int64), ends)).to(torch.int32)
+    return PackedRows(
+        ids=torch.tensor([token for row in rows for token in row.ids], device=device),
+        positions=positions.to(device),
+        cu_seqlens=cu_seqlens.to(device),
+        loss_mask=torch.tensor(
+            [learnt == 1 for row in rows for learnt in row.loss_mask], device=device
+        ),
+        row_of_token=row_of_token.to(device),
+    )
+
+
+def plan_packs(lengths: Sequence[int], capacity: int) -> tuple[tuple[int, ...], ...]:
+    """Indices of rows for each pack of at most `capacity` tokens (first fit, longest first).
+
+    Raises:
+        InputError: a row is longer than `capacity` (tokens).
+    """
+    packs: list[list[int]] = []
+    free: list[int] = []
+    for index in sorted(range(len(lengths)), key=lambda at: (-lengths[at], at)):
+        length = lengths[index]
+        if length > capacity:
+            raise InputError(
+                f"a row has {length} tokens but a pack holds {capacity}: raise tokens_per_pack or leave it out"
+            )
+        place = next((at for at, room in enumerate(free) if room >= length), None)
+        if place is None:
+            packs.append([index])
+            free.append(capacity - length)
+        else:
+            packs[place].append(index)
+            free[place] -= length
+    return tuple(tuple(sorted(indices)) for indices in packs)
+
+
+def epoch_order(count: int, seed: int, epoch: int) -> list[int]:
+    """A permutation of `range(count)`: the same for the same seed and epoch on every machine."""
+    order = list(range(count))
+    random.Random(f"{seed}:{epoch}").shuffle(order)
+    return order
+
+
+def rows_of_step(step: int, rows_per_step: int, count: int, seed: int) -> tuple[int, ...]:
+    """Indices of the rows of step `step` (from 0). Every row comes once before any comes again."""
+    first = step * rows_per_step
+    chosen: list[int] = []
+    order: list[int] = []
+    at_epoch = -1
+    for place in range(first, first + rows_per_step):
+        epoch, offset = divmod(place, count)
+        if epoch != at_epoch:
+            order, at_epoch = epoch_order(count, seed, epoch), epoch
+        chosen.append(order[offset])
+    return tuple(chosen)
