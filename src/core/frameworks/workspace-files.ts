@@ -1,7 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join, posix } from 'node:path';
-import { runProgram } from '../platform/run-program.ts';
+import { readingUserRepository, runGit } from '../snapshot/git.ts';
 import type { WorkspaceFiles } from './framework.ts';
 
 const MAX_TEXT_BYTES = 4 * 2 ** 20;
@@ -95,33 +94,40 @@ async function listFiles(root: string): Promise<readonly string[]> {
 
 /** Tracked and untracked, not ignored. Runs nothing that the repository configures. */
 async function gitFiles(root: string): Promise<readonly string[] | undefined> {
-  const result = await runProgram(
-    'git',
-    [
-      ...['-c', 'core.fsmonitor=false', '-c', 'core.hooksPath=/dev/null'],
-      ...['-c', 'core.untrackedCache=false', '-c', 'safe.directory=*'],
-      ...['ls-files', '-z', '--cached', '--others', '--exclude-standard', '--', '.'],
-    ],
-    {
-      cwd: root,
-      timeoutMs: GIT_TIMEOUT_MS,
-      env: {
-        PATH: process.env.PATH,
-        HOME: homedir(),
-        GIT_OPTIONAL_LOCKS: '0',
-        GIT_TERMINAL_PROMPT: '0',
-        LC_ALL: 'C',
-      },
-    },
-  );
-  if (result.code !== 0) return undefined;
+  const all = ['--cached', '--others', '--exclude-standard', '--', '.'];
+  const listed = await gitList(root, all);
+  if (!listed) return undefined;
   const files = new Set<string>();
-  for (const file of result.stdout.split('\0')) {
+  for (const file of listed) {
     // Nested repositories end with a slash.
-    if (file !== '' && !file.endsWith('/')) files.add(file);
+    if (!file.endsWith('/')) files.add(file);
     if (files.size >= MAX_FILES) break;
   }
   return [...files].sort();
+}
+
+/**
+ * Does `path`, or anything below it, belong to the repository? Such a program came with a clone, so
+ * it is not the user's own and is never started outside of a sandbox.
+ */
+export async function isTracked(root: string, path: string): Promise<boolean> {
+  const listed = await gitList(root, ['--cached', '--', `:(literal)${path}`]);
+  return listed !== undefined && listed.length > 0;
+}
+
+async function gitList(root: string, args: readonly string[]): Promise<string[] | undefined> {
+  const request = readingUserRepository(root, ['ls-files', '-z', ...args]);
+  try {
+    const result = await runGit({ ...request, signal: AbortSignal.timeout(GIT_TIMEOUT_MS) });
+    if (result.code !== 0) return undefined;
+    return result.stdout
+      .toString('utf8')
+      .split('\0')
+      .filter((file) => file !== '');
+  } catch {
+    // No git, or too slow: the folder itself is walked.
+    return undefined;
+  }
 }
 
 async function walk(root: string): Promise<readonly string[]> {

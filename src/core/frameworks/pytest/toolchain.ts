@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { runProgram } from '../../platform/run-program.ts';
 import type { ToolchainResult, WorkspaceFiles } from '../framework.ts';
 import { currentHost, type Host, neededMounts, pathFolders } from '../host.ts';
-import { withOuter } from '../workspace-files.ts';
+import { isTracked, withOuter } from '../workspace-files.ts';
 import probeScript from './probe.py';
 
 const PROBE_TIMEOUT_MS = 20_000;
@@ -32,6 +32,8 @@ interface Candidate {
   readonly where: string;
   /** Command that installs pytest there. */
   readonly install: string;
+  /** It came with the repository. */
+  readonly tracked?: boolean;
 }
 
 /**
@@ -43,14 +45,27 @@ export async function findPython(
   host: Host = currentHost(),
 ): Promise<ToolchainResult> {
   let first: { readonly candidate: Candidate; readonly found: Probed } | undefined;
+  let refused: Candidate | undefined;
   const asked = new Set<string>();
   for await (const candidate of candidates(workspace, host)) {
     if (asked.has(candidate.program)) continue;
     asked.add(candidate.program);
+    if (candidate.tracked) {
+      refused ??= candidate;
+      continue;
+    }
     const found = await probe(candidate.program, host);
     if (!found) continue;
     if (found.pytest !== null) return toolchainOf(workspace, candidate, found);
     first ??= { candidate, found };
+  }
+  if (refused) {
+    return {
+      kind: 'missing',
+      reason: `The interpreter ${refused.where} is part of the repository itself, so it is not run on your machine.`,
+      remedy:
+        'Make an environment of your own: rename that folder, then python3 -m venv .venv && .venv/bin/python -m pip install pytest',
+    };
   }
   if (first) {
     const { candidate, found } = first;
@@ -106,6 +121,7 @@ async function* ownEnvironments(workspace: WorkspaceFiles): AsyncGenerator<Candi
     yield {
       program: join(workspace.root, folder, 'bin/python'),
       where: `in ${folder}`,
+      tracked: await isTracked(workspace.root, folder),
       install: uv ? 'uv add --dev pytest' : `${folder}/bin/python -m pip install pytest`,
     };
   }
