@@ -122,9 +122,11 @@ function fix(example, environment) {
   const env = { ...process.env };
   if (environment) env.VIRTUAL_ENV = environment;
   const defaults = passed.includes('--policy') ? [] : ['--policy', 'edit-search'];
-  const limits = passed.some((argument) => argument.startsWith('--attempts'))
-    ? []
-    : ['--attempts', '1'];
+  const limits = [];
+  // What cannot be solved by small edits should not hold up what can.
+  if (!passed.some((argument) => argument.startsWith('--attempts'))) limits.push('--attempts', '1');
+  if (!passed.some((argument) => argument.startsWith('--max-minutes')))
+    limits.push('--max-minutes', '1');
   return new Promise((resolve) => {
     const args = [
       join(root, 'bin/prime-agent.js'),

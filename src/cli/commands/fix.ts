@@ -4,7 +4,8 @@ import { type FixOutcome, type FixReport, fixFailingTests } from '../../core/fix
 import { createPolicy } from '../../core/policies/create-policy.ts';
 import { findLocalServers } from '../../core/policies/discovery.ts';
 import type { Policy } from '../../core/policies/policy.ts';
-import { applyPatchToWorkspace } from '../../core/snapshot/apply.ts';
+import { applyPatchToWorkspace, type WorkspaceApplyOutcome } from '../../core/snapshot/apply.ts';
+import { runsLater } from '../../core/snapshot/runs-later.ts';
 import { trajectoriesRoot } from '../../core/trajectories/folder.ts';
 import type { Budgets } from '../../core/trajectories/schema.ts';
 import { createTrajectoryStore } from '../../core/trajectories/store.ts';
@@ -130,9 +131,7 @@ async function finish(
 
   const { report } = outcome;
   const applied =
-    options.apply && report.solved.length > 0
-      ? await applyPatchToWorkspace(root, report.patch)
-      : undefined;
+    options.apply && report.solved.length > 0 ? await applyVerified(root, report.patch) : undefined;
   if (options.json)
     context.stdout.write(
       `${JSON.stringify(jsonReport(report, policy.description, applied), null, 2)}\n`,
@@ -150,6 +149,14 @@ async function finish(
     );
   }
   return exitCodeOf(report, context);
+}
+
+/** What would run by itself later is for a person to read first. */
+async function applyVerified(root: string, patch: string): Promise<WorkspaceApplyOutcome> {
+  const files = runsLater(patch);
+  if (files.length === 0) return applyPatchToWorkspace(root, patch);
+  const reason = `it changes files that run by themselves later (${files.join(', ')}). Read it, then apply it yourself with git apply.`;
+  return { kind: 'failed', reason };
 }
 
 function exitCodeOf(report: FixReport, context: CliContext): ExitCode {

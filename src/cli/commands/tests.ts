@@ -81,7 +81,7 @@ export async function testsCommand(
 }
 
 function isFailing(test: TestResult): boolean {
-  return test.status === 'failed' || test.status === 'error' || test.status === 'xpassed';
+  return test.status === 'failed' || test.status === 'error';
 }
 
 function mark(test: TestResult, style: Style): string {

@@ -23,14 +23,41 @@ import type { Baseline, GradeOutcome, GradeReport, GradeRequest, GradeRun } from
  */
 export async function gradePatch(request: GradeRequest): Promise<GradeOutcome> {
   const began = performance.now();
+  const graded = (report: Omit<GradeReport, 'durationMs'>): GradeOutcome => ({
+    kind: 'graded',
+    report: { ...report, durationMs: performance.now() - began },
+  });
   try {
-    const report = await grade(request);
-    return { kind: 'graded', report: { ...report, durationMs: performance.now() - began } };
+    const first = await orSandboxFailure(grade(request));
+    if (!(first instanceof SandboxFailure)) return graded(first);
+    // Chance, or the patch's doing? A patch must not escape its 0 by having its sandbox killed.
+    const second = await orSandboxFailure(grade(request));
+    if (!(second instanceof SandboxFailure)) return graded(second);
+    if (await sandboxWorks(request)) return graded(brokeItsSandbox(request));
+    return { kind: 'not-graded', reason: second.message, remedy: second.remedy };
   } catch (error) {
     if (request.signal?.aborted) return { kind: 'not-graded', reason: 'cancelled' };
-    if (!(error instanceof SandboxFailure)) throw error;
-    return { kind: 'not-graded', reason: error.message, remedy: error.remedy };
+    throw error;
   }
+}
+
+function orSandboxFailure<T>(work: Promise<T>): Promise<T | SandboxFailure> {
+  return work.catch((error: unknown) => {
+    if (error instanceof SandboxFailure) return error;
+    throw error;
+  });
+}
+
+async function sandboxWorks({ setup, signal }: GradeRequest): Promise<boolean> {
+  const limits = { timeoutMs: 20_000, maxOutputBytes: 1_000, signal };
+  const run = withSession(setup, signal, (session) => session.run({ argv: ['true'] }, limits));
+  const result = await orSandboxFailure(run);
+  return !(result instanceof SandboxFailure) && result.end.kind === 'exited';
+}
+
+function brokeItsSandbox({ targets }: GradeRequest): Omit<GradeReport, 'durationMs'> {
+  const strict = notRun(targets, 'the sandbox broke twice while the tests ran with this patch');
+  return { verdict: 'failed', strict, reverted: [], flags: [] };
 }
 
 async function grade(request: GradeRequest): Promise<Omit<GradeReport, 'durationMs'>> {
@@ -158,7 +185,9 @@ export function judge(
   const good = (id: string): boolean => status.get(id) === 'passed' || status.get(id) === 'xfailed';
   const bad = (ids: readonly string[]) =>
     ids.filter((id) => !good(id)).map((id) => ({ id, status: status.get(id) ?? 'missing' }));
-  const unsolved = bad(targets);
+  const unsolved = targets
+    .filter((id) => status.get(id) !== 'passed')
+    .map((id) => ({ id, status: status.get(id) ?? 'missing' }));
   const broken = bad(required);
   const canaries = planted ? [...misbehaving(planted, run.results)] : [];
   // Planted tests that fail make the runner's own exit code a witness as well.

@@ -141,6 +141,17 @@ describe('Python', () => {
     if (!python.startsWith('/usr')) expect(mounts).toContain(python);
   });
 
+  test("the user's PYTHONPATH counts as far as it means the workspace", async () => {
+    await environment('workspace/.venv', true);
+    host = {
+      ...host,
+      env: { ...host.env, PYTHONPATH: `src:/opt/other:${workspace}/lib:${workspace}-other` },
+    };
+    expect(await find()).toMatchObject({
+      toolchain: { env: { PYTHONPATH: `src:${workspace}/lib` } },
+    });
+  });
+
   test("a project in a folder has its own environment, or the workspace's", async () => {
     await environment('workspace/.venv', true);
     await mkdir(join(workspace, 'service'));

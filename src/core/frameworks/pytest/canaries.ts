@@ -8,7 +8,7 @@ export const plantPytestCanaries: PlantCanaries = (file, source, nonce) => {
   const code = `
 
 def ${pass}():
-    import builtins as _b, json as _j
+    import builtins as _b, json as _j, unittest as _u
     def _throws(work):
         try:
             work()
@@ -20,7 +20,16 @@ def ${pass}():
     def _in(): assert 3 in (1, 2)
     def _is(): assert None is not None
     def _deep(): assert {"a": [1]} == {"a": [2]}
-    for _work in (_eq, _truth, _in, _is, _deep):
+    _case = _u.TestCase()
+    def _raises():
+        with _case.assertRaises(ValueError): pass
+    _unit = (
+        lambda: _case.assertEqual(1, 2), lambda: _case.assertTrue(False), lambda: _case.assertFalse(True),
+        lambda: _case.assertIn(3, (1, 2)), lambda: _case.assertIs(None, 1), lambda: _case.assertNotEqual(1, 1),
+        lambda: _case.assertDictEqual({"a": 1}, {"a": 2}), lambda: _case.assertListEqual([1], [2]),
+        lambda: _case.assertAlmostEqual(1.0, 2.0), lambda: _case.assertGreater(1, 2), lambda: _case.fail("x"), _raises,
+    )
+    for _work in (_eq, _truth, _in, _is, _deep, *_unit):
         _throws(_work)
     if AssertionError is not _b.AssertionError or type(1) is not int or _j.dumps({"a": [1]}) != '{"a": [1]}' or not isinstance("a", str) or len([1, 2]) != 2 or sorted([2, 1]) != [1, 2]:
         raise RuntimeError("the language was changed")

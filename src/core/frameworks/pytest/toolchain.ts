@@ -56,7 +56,7 @@ export async function findPython(
     }
     const found = await probe(candidate.program, host);
     if (!found) continue;
-    if (found.pytest !== null) return toolchainOf(workspace, candidate, found);
+    if (found.pytest !== null) return toolchainOf(host, workspace, candidate, found);
     first ??= { candidate, found };
   }
   if (refused) {
@@ -197,7 +197,18 @@ async function probe(program: string, host: Host): Promise<Probed | undefined> {
   }
 }
 
+/** The user's own PYTHONPATH as far as it means the workspace (`PYTHONPATH=src pytest`). */
+function pythonPath(host: Host, root: string): { PYTHONPATH?: string } {
+  const entries = (host.env.PYTHONPATH ?? '')
+    .split(':')
+    .filter(
+      (entry) => entry !== '' && (!entry.startsWith('/') || `${entry}/`.startsWith(`${root}/`)),
+    );
+  return entries.length > 0 ? { PYTHONPATH: entries.join(':') } : {};
+}
+
 function toolchainOf(
+  host: Host,
   workspace: WorkspaceFiles,
   candidate: Candidate,
   found: Probed,
@@ -235,6 +246,7 @@ function toolchainOf(
       env: {
         ...(isVenv && { VIRTUAL_ENV: found.prefix }),
         ...(user && { PYTHONUSERBASE: user }),
+        ...pythonPath(host, withOuter(workspace).at(-1)?.root ?? workspace.root),
       },
     },
   };
