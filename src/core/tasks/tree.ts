@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+export interface TreeFile {
+  readonly mode: '100644' | '100755' | '120000';
+  /** Of a link: where it leads. */
+  readonly content: Buffer;
+}
+
+/** Files by their path, with forward slashes. */
+export type FileTree = ReadonlyMap<string, TreeFile>;
+
+export function textTree(files: Readonly<Record<string, string>>): FileTree {
+  return new Map(
+    Object.entries(files).map(([path, text]) => [
+      path,
+      { mode: '100644', content: Buffer.from(text) },
+    ]),
+  );
+}
+
+/** The same for the same files, in whatever order they come. */
+export function treeHash(tree: FileTree): string {
+  const parts = [...tree].map(([path, { mode, content }]) => [
+    path,
+    mode,
+    createHash('sha256').update(content).digest('hex'),
+  ]);
+  parts.sort((a, b) => ((a[0] ?? '') < (b[0] ?? '') ? -1 : 1));
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+/** Writes all files into a folder. Paths were checked when the tree was read. */
+export async function writeTree(folder: string, tree: FileTree): Promise<void> {
+  for (const [path, { mode, content }] of tree) {
+    const target = join(folder, path);
+    await mkdir(dirname(target), { recursive: true });
+    if (mode === '120000') await symlink(content.toString(), target);
+    else await writeFile(target, content);
+    if (mode === '100755') await chmod(target, 0o755);
+  }
+}
+
+/** No way out of the folder: relative, without `.`, `..`, empty parts or `.git`. */
+export function isSafePath(path: string): boolean {
+  return (
+    !path.includes('\\') &&
+    !path.includes('\0') &&
+    path.split('/').every((part) => !['', '.', '..', '.git'].includes(part.toLowerCase()))
+  );
+}
