@@ -2,6 +2,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { AGENT_VERSION } from '../core/fix/version.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { fixCommand } from './commands/fix.ts';
+import { tasksBuildCommand } from './commands/tasks.ts';
 import { testsCommand } from './commands/tests.ts';
 import { exportCommand, listCommand, showCommand } from './commands/trajectories.ts';
 import type { CliContext } from './context.ts';
@@ -89,6 +90,27 @@ export function createProgram(context: CliContext): {
     .argument('[path]', 'folder of a repository to look at as well', '.')
     .option('--json', 'one JSON document on standard output', false)
     .action(act((path: string, options) => doctorCommand(path, options, context)));
+
+  const tasks = program.command('tasks').description('Tasks to train and to measure policies on');
+  tasks
+    .command('build')
+    .description('Make tasks: modules or a repository with one bug each, which tests notice')
+    .argument('[repo]', 'folder of a repository whose tests pass')
+    .option('--generate <n>', 'tasks from generated modules', positive)
+    .option('--out <file>', 'file for the tasks; with .gz at the end compressed', 'tasks.jsonl.gz')
+    .option('--seed <n>', 'the same seed gives the same tasks', positive, 1)
+    .option('--limit <n>', 'tasks from the repository at most', positive, 100)
+    .option('--max-minutes <n>', 'for the repository', positiveNumber, 30)
+    .addOption(sandboxOption())
+    .option(
+      '--include <glob>',
+      'ignored files that the tests need; may be given several times',
+      collect,
+      [],
+    )
+    .option('--test-timeout <seconds>', 'for one run of the tests', positive, 300)
+    .option('--json', 'one JSON document on standard output', false)
+    .action(act((repo: string | undefined, options) => tasksBuildCommand(repo, options, context)));
 
   const trajectories = program.command('trajectories').description('The records of attempts');
   trajectories

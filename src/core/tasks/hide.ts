@@ -142,11 +142,11 @@ function place(source: string, node: SyntaxNode, name: string, at: number): Foun
 
 function stringValue(text: string): string {
   const body = text.slice(1, -1);
-  return body.replace(/\\(u\{[0-9a-f]+\}|u[0-9a-f]{4}|x[0-9a-f]{2}|.)/gis, (_, escape: string) => {
+  return body.replace(/\\(u\{[0-9a-f]+\}|u[0-9a-f]{4}|x[0-9a-f]{2}|.)/gis, (_, code: string) => {
     const named: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '0': '\0' };
-    if (/^[ux]/i.test(escape) && escape.length > 1) {
-      return String.fromCodePoint(Number.parseInt(escape.slice(1).replace(/[{}]/g, ''), 16));
+    if (/^[ux]/i.test(code) && code.length > 1) {
+      return String.fromCodePoint(Number.parseInt(code.slice(1).replace(/[{}]/g, ''), 16));
     }
-    return named[escape] ?? escape;
+    return named[code] ?? code;
   });
 }

@@ -1,4 +1,5 @@
 // One JSON line per test, and one when the run has come to its end.
+// biome-ignore lint/style/noDefaultExport: Node asks for the reporter as the default export.
 export default async function* report(source) {
   const suites = [];
   for await (const { type, data } of source) {

@@ -98,7 +98,7 @@ export const dateTemplates: readonly Template[] = [
               for (const [unit, size] of Object.entries(SIZES)) {
                 const count = Math.floor(rest / size);
                 rest %= size;
-                ${v.when('count > 0', 'parts.push(`\\${count}\\${unit}`);'.replaceAll('\\$', '$'))}
+                ${v.when('count > 0', 'parts.push(count + unit);')}
               }
               return parts.join('${v.pick([' ', ''])}');`,
           )}

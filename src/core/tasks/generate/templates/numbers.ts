@@ -290,7 +290,7 @@ export const numberTemplates: readonly Template[] = [
             'value, digits = 1',
             code`
               ${signed ? "const sign = value > 0 ? '+' : '';" : ''}
-              return \`${signed ? '${sign}' : ''}\${value.toFixed(digits)}${v.pick([' %', '%'])}\`;`,
+              return \`${signed ? code`\${sign}` : ''}\${value.toFixed(digits)}${v.pick([' %', '%'])}\`;`,
           )}`,
         cases: [
           ['sees growth', `${change}(${v.int(2, 8) * 10}, ${v.int(9, 14) * 10})`],

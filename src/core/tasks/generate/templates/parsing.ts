@@ -246,8 +246,8 @@ export const parsingTemplates: readonly Template[] = [
             'text, part',
             code`
               const [x, y, z] = ${parse}(text);
-              ${v.when(`part === '${a}'`, 'return `\\${x + 1}.0.0`;'.replaceAll('\\$', '$'))}
-              ${v.when(`part === '${b}'`, 'return `\\${x}.\\${y + 1}.0`;'.replaceAll('\\$', '$'))}
+              ${v.when(`part === '${a}'`, code`return \`\${x + 1}.0.0\`;`)}
+              ${v.when(`part === '${b}'`, code`return \`\${x}.\${y + 1}.0\`;`)}
               return \`\${x}.\${y}.\${z + 1}\`;`,
           )}
 

@@ -261,7 +261,7 @@ export const stateTemplates: readonly Template[] = [
             board,
             code`
               const won = ${winner}(${board});
-              ${v.when('won !== null', 'return `\\${won} wins`;'.replace('\\', ''))}
+              ${v.when('won !== null', code`return \`\${won} wins\`;`)}
               ${v.either(`${board}.includes('${none}')`, `\`\${turn(${board})} to move\``, "'draw'")}`,
           )}`,
         cases: [

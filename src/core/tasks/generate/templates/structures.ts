@@ -217,7 +217,7 @@ export const structureTemplates: readonly Template[] = [
           [
             'has a usual size',
             `const cache = ${make}();`,
-            "for (const key of 'abcdefg') cache." + set + '(key, key);',
+            `for (const key of 'abcdefg') cache.${set}(key, key);`,
             'cache.keys()',
           ],
           ['is empty at first', `${make}(2).keys()`],
@@ -416,7 +416,7 @@ export const structureTemplates: readonly Template[] = [
           [
             'keeps the newest',
             `const h = ${make}(0);`,
-            'for (let n = 1; n < 10; n += 1) h.' + record + '(n);',
+            `for (let n = 1; n < 10; n += 1) h.${record}(n);`,
             `for (let n = 0; n < 10; n += 1) h.${undo}();`,
             'h.current()',
           ],
