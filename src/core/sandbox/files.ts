@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { posix } from 'node:path';
 import { shellQuote } from '../platform/shell-quote.ts';
+import { SYSTEM_PATH } from './environment.ts';
 import {
   type ExecResult,
   type FileInfo,
@@ -70,8 +71,24 @@ function shortText(content: Uint8Array): string | undefined {
   }
 }
 
+/** `path` under `to` when it is `from` or lies in it. */
+function moved(path: string, from: string, to: string): string {
+  const folder = from.replace(/\/+$/, '');
+  if (folder === '' || (path !== folder && !path.startsWith(`${folder}/`))) return path;
+  return to + path.slice(folder.length);
+}
+
 /** File access by small bash scripts in the sandbox: it sees what commands see, and no more. */
-export function createSandboxFiles(client: SupervisorClient, paths?: PathMapping): SandboxFiles {
+export function createSandboxFiles(
+  client: SupervisorClient,
+  options: {
+    /** Where nothing can be mounted: how paths inside relate to those of the host. */
+    readonly paths?: PathMapping;
+    /** A folder that is mounted at two places: real paths name `to`, whichever way led there. */
+    readonly samePlace?: { readonly from: string; readonly to: string };
+  },
+): SandboxFiles {
+  const { paths, samePlace } = options;
   const toHost = (path: string): string => paths?.toHost(path) ?? path;
   const fromHost = (bytes: Uint8Array): string => {
     const replacer = paths?.fromHost();
@@ -89,7 +106,8 @@ export function createSandboxFiles(client: SupervisorClient, paths?: PathMapping
     if (!posix.isAbsolute(path)) {
       throw new SandboxFileError('missing', `${path} is not an absolute path.`);
     }
-    const text = `p_path=${shellQuote(toHost(path))}\n${script}`;
+    // The system's programs, not those that a command put into a tool chain's folder.
+    const text = `p_path=${shellQuote(toHost(path))}\nPATH=${SYSTEM_PATH}:$PATH\n${script}`;
     const result: ExecResult = await client.script(text, stdin, {
       timeoutMs: TIMEOUT_MS,
       maxOutputBytes,
@@ -124,7 +142,9 @@ exec realpath -mz -- "$p_path"`,
       const split = output.indexOf(0);
       const said = Buffer.from(output.subarray(0, split)).toString();
       const isSymlink = said.startsWith('1');
-      const realPath = fromHost(output.subarray(split + 1, output.length - 1));
+      const resolved = fromHost(output.subarray(split + 1, output.length - 1));
+      const realPath =
+        samePlace === undefined ? resolved : moved(resolved, samePlace.from, samePlace.to);
       const found = /^. ([0-9a-f]+) (\d+)$/.exec(said);
       if (found === null) {
         const reason = said.trim().split(': ').pop();

@@ -101,7 +101,7 @@ async function openSession(spec: SandboxSpec, scratch: Scratch): Promise<Sandbox
   let closing: Promise<void> | undefined;
   return {
     kind: 'none',
-    files: createSandboxFiles(client, paths),
+    files: createSandboxFiles(client, { paths }),
     shell: client.shell,
     run: client.run,
     restartShell: client.restartShell,

@@ -246,4 +246,26 @@ escaped = any_works(lambda: read(${py(host.shmFile)})) or open("/proc/sysvipc/sh
     code: () => `
 escaped = [f for f in os.listdir("/proc/self/fd") if int(f) > 2 and os.path.exists(f"/proc/self/fd/{f}") and not os.readlink(f"/proc/self/fd/{f}").startswith(("/proc/", "/dev/null"))]`,
   },
+  {
+    name: 'make sockets of odd families (AF_VSOCK, AF_PACKET, AF_ALG …)',
+    stoppedBy: 'the filter allows Unix, IPv4, IPv6 and netlink alone',
+    code: () => `
+def makes(name, *args):
+    libc_socket = getattr(libc, name)
+    r = libc_socket(*args)
+    if r >= 0: return True
+    e = ctypes.get_errno()
+    if e != 97: return e
+    raise OSError(e, os.strerror(e))
+pair = (ctypes.c_int * 2)()
+escaped = [f for f in range(64) if f not in (1, 2, 10, 16) for t in (1, 2, 3, 5) if any_works(lambda: makes("socket", f, t, 0), lambda: makes("socketpair", f, t, 0, pair))]
+for f in (1, 2, 10, 16): socket.socket(f, socket.SOCK_RAW if f == 16 else socket.SOCK_STREAM).close()`,
+  },
+  {
+    name: 'take from the supervisor what it needs (/dev/fd, its program, its limits)',
+    stoppedBy: '/dev is read-only; the filter refuses prlimit of process 1',
+    code: () => `
+import resource
+escaped = any_works(lambda: os.remove("/dev/fd"), lambda: os.rename("/dev/fd", "/dev/x"), lambda: open("/dev/x", "w"), lambda: os.remove("/dev/null"), lambda: resource.prlimit(1, resource.RLIMIT_NOFILE, (3, 3)), lambda: os.rename("/run/prime", "/run/x"))`,
+  },
 ];

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { homedir, totalmem } from 'node:os';
 import { posix } from 'node:path';
 import { TOOLBOX, type Toolchain, WORKSPACE } from '../sandbox.ts';
 import { SANDBOX_HOME, SANDBOX_HOSTNAME, SANDBOX_ID, systemMounts } from './system-files.ts';
@@ -15,8 +15,36 @@ export interface BubblewrapFeatures {
   readonly perms: boolean;
 }
 
-const TMP_BYTES = 4 * 1024 ** 3;
-const STATE_BYTES = 512 * 1024 ** 2;
+const MIB = 1024 ** 2;
+const GIB = 1024 ** 3;
+
+/**
+ * Sizes in bytes of what lies in memory inside, from the machine's memory in bytes: `/tmp`; the home
+ * folder and `/var/tmp` (each); `/dev/shm`; the supervisor's folder. The memory killer cannot free
+ * these, so together they stay below the whole.
+ */
+export function temporarySizes(memoryBytes: number): {
+  readonly tmp: number;
+  readonly home: number;
+  readonly shm: number;
+  readonly state: number;
+} {
+  const part = (divisor: number, most: number): number =>
+    Math.min(Math.floor(memoryBytes / divisor), most);
+  return {
+    tmp: part(4, 4 * GIB),
+    home: part(8, 2 * GIB),
+    shm: part(16, 512 * MIB),
+    state: part(16, 512 * MIB),
+  };
+}
+
+/** Bytes of memory that this process may use: the machine's, or less in a container. */
+function availableMemory(): number {
+  // Without a limit it is 0 or larger than any machine.
+  const limit = process.constrainedMemory();
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+}
 
 const within = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`);
@@ -93,6 +121,7 @@ export function baseArguments(input: {
   readonly workspacePath: string;
 }): string[] {
   const { features } = input;
+  const sizes = temporarySizes(availableMemory());
   const tmpfs = (path: string, bytes: number, mode: string): string[] => [
     ...(features.perms ? ['--perms', mode] : []),
     ...(features.size ? ['--size', String(bytes)] : []),
@@ -107,10 +136,13 @@ export function baseArguments(input: {
     ...kernelSettings(),
     '--dev',
     '/dev',
-    ...tmpfs('/tmp', TMP_BYTES, '1777'),
-    ...tmpfs('/var/tmp', TMP_BYTES, '1777'),
-    ...tmpfs(SANDBOX_HOME, TMP_BYTES, '0755'),
-    ...tmpfs(SUPERVISOR_STATE, STATE_BYTES, '0700'),
+    ...tmpfs('/dev/shm', sizes.shm, '1777'),
+    // The supervisor needs /dev/fd and /dev/null. What is mounted below (pts, shm) stays writable.
+    ...['--remount-ro', '/dev'],
+    ...tmpfs('/tmp', sizes.tmp, '1777'),
+    ...tmpfs('/var/tmp', sizes.home, '1777'),
+    ...tmpfs(SANDBOX_HOME, sizes.home, '0755'),
+    ...tmpfs(SUPERVISOR_STATE, sizes.state, '0700'),
     ...toolchainMounts(input.toolchain, input.workspacePath).flatMap((path) => [
       '--ro-bind-try',
       path,

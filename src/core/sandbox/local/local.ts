@@ -32,6 +32,12 @@ import { SANDBOX_HOME, writeSystemFiles } from './system-files.ts';
 const RESERVED_PIDS = 300;
 
 /**
+ * The supervisor's own files of /proc are closed to itself as well (see below), so the one that sets
+ * its place in the kernel's order of memory victims is opened before, as descriptor 4.
+ */
+const OPEN_MEMORY_SCORE = 'exec 4<>/proc/self/oom_score_adj || exec 4<>/dev/null; exec -- "$@"';
+
+/**
  * The supervisor's program is a copy of bash that can be executed but not read: the kernel then
  * makes its process non-dumpable, and commands, although they have the same uid, can neither trace
  * it nor open its descriptors, where they could forge control lines.
@@ -101,6 +107,7 @@ async function openSession(
       ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),
       ...[
         '--',
+        ...['/bin/bash', '--noprofile', '--norc', '-c', OPEN_MEMORY_SCORE, 'bash'],
         `${SUPERVISOR_FOLDER}/bash`,
         '--noprofile',
         '--norc',
@@ -135,7 +142,9 @@ async function openSession(
   let closing: Promise<void> | undefined;
   const session: SandboxSession = {
     kind: 'local',
-    files: createSandboxFiles(client),
+    files: createSandboxFiles(client, {
+      samePlace: { from: spec.base.workspacePath, to: WORKSPACE },
+    }),
     shell: client.shell,
     run: client.run,
     restartShell: client.restartShell,

@@ -15,6 +15,9 @@ interface Architecture {
   readonly ioctl: number;
   readonly clone: number;
   readonly unshare: number;
+  readonly socket: number;
+  readonly socketpair: number;
+  readonly prlimit64: number;
 }
 
 /** Numbers that are the same on all architectures since Linux 5.1. */
@@ -40,6 +43,9 @@ const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
     ioctl: 16,
     clone: 56,
     unshare: 272,
+    socket: 41,
+    socketpair: 53,
+    prlimit64: 302,
     refused: {
       ...COMMON,
       syslog: 103,
@@ -71,6 +77,9 @@ const ARCHITECTURES: Readonly<Record<string, Architecture>> = {
     ioctl: 29,
     clone: 220,
     unshare: 97,
+    socket: 198,
+    socketpair: 199,
+    prlimit64: 261,
     refused: {
       ...COMMON,
       umount2: 39,
@@ -109,6 +118,7 @@ const ALLOW = 0x7fff0000;
 const ERRNO = 0x00050000;
 const EPERM = 1;
 const ENOSYS = 38;
+const EAFNOSUPPORT = 97;
 
 // Offsets in struct seccomp_data; arguments are 64 bits, the low half comes first.
 const NUMBER = 0;
@@ -120,6 +130,13 @@ const CLONE_NEWUSER = 0x10000000;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
 const X32 = 0x40000000;
+
+/**
+ * Families of sockets that programs and tests have a use for. Others reach further than a network
+ * namespace (AF_VSOCK: the hypervisor) or are parts of the kernel that are seldom used and often broken.
+ */
+const FAMILIES = { AF_UNIX: 1, AF_INET: 2, AF_INET6: 10, AF_NETLINK: 16 } as const;
+const SUPERVISOR_PID = 1;
 
 /** The filter for an architecture as Node names it; undefined where none is made. */
 export function seccompFilter(arch: string): Buffer | undefined {
@@ -150,6 +167,21 @@ export function seccompFilter(arch: string): Buffer | undefined {
     refuse(EPERM);
     program.push([RETURN, 0, 0, ALLOW]);
   }
+  const families = Object.values(FAMILIES);
+  for (const number of [architecture.socket, architecture.socketpair]) {
+    program.push([EQUAL, 0, families.length + 3, number], [LOAD, 0, 0, FIRST_ARGUMENT]);
+    // Each jumps over the rest of the families and the refusal.
+    families.forEach((family, index) => {
+      program.push([EQUAL, families.length - index, 0, family]);
+    });
+    refuse(EAFNOSUPPORT);
+    program.push([RETURN, 0, 0, ALLOW]);
+  }
+  // The same uid may limit the supervisor, whether or not it may trace it.
+  program.push([EQUAL, 0, 4, architecture.prlimit64], [LOAD, 0, 0, FIRST_ARGUMENT]);
+  program.push([EQUAL, 0, 1, SUPERVISOR_PID]);
+  refuse(EPERM);
+  program.push([RETURN, 0, 0, ALLOW]);
   program.push([EQUAL, 0, 5, architecture.ioctl], [LOAD, 0, 0, SECOND_ARGUMENT]);
   program.push([EQUAL, 1, 0, TIOCSTI], [EQUAL, 0, 1, TIOCLINUX]);
   refuse(EPERM);

@@ -29,11 +29,19 @@ if [[ $p_mode == ns && $$ != 1 ]]; then
 fi
 
 exec 3>&2 2>/dev/null
+p_score=''
 # Descriptors that the host's parent left open by mistake must not reach commands: a folder among
 # them would be a way out.
 for p_fd in /proc/self/fd/*; do
   p_fd=${p_fd##*/}
-  if [[ $p_fd == +([0-9]) ]] && ((p_fd > 3 && p_fd != 255)); then exec {p_fd}>&-; fi
+  if [[ $p_fd == +([0-9]) ]] && ((p_fd > 3 && p_fd != 255)); then
+    # Descriptor 4 may be our memory score, opened when we still could.
+    if [[ $p_mode == ns && $p_fd == 4 && /proc/self/fd/4 -ef /proc/self/oom_score_adj ]]; then
+      read -r p_score <&4
+    else
+      exec {p_fd}>&-
+    fi
+  fi
 done
 # Bytes, not characters, are counted here; commands get the locale that was asked for.
 p_locale=${LC_ALL-C.UTF-8}
@@ -44,6 +52,29 @@ set -m
 trap : HUP INT QUIT TERM USR1 USR2 ALRM PIPE
 
 ulimit -c 0
+
+# The programs used here are the system's, named in full: PATH begins with folders of tool chains,
+# which may lie in the workspace, where a command can write.
+p_system=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+p_find() {
+  PATH=$p_system builtin type -P "$1" || builtin type -P "$1"
+}
+p_cat=$(p_find cat) p_head=$(p_find head) p_timeout=$(p_find timeout) p_rm=$(p_find rm)
+# When memory is short, commands go first: they are started with the highest score, and the
+# supervisor keeps the one it came with. (Only a process of ours can set it for itself, and not even
+# a fork of this one can, so it is raised for the moment of the fork.)
+p_score() { :; }
+if [[ -n $p_score ]]; then p_score() { printf %s "$1" >&4; }; fi
+
+# The state's file is writable for commands: it is read only as far as a state can reach, and
+# opened for both so that a pipe in its place blocks nothing.
+p_state_bytes=3000000
+# Makes sure that a name in the private folder is a file of ours to be written.
+p_plain() {
+  [[ -e $1 || -L $1 ]] || return 0
+  [[ ! -L $1 && -f $1 && -w $1 ]] || "$p_rm" -rf -- "$1" 3>&- 4>&-
+}
+
 p_state='' p_id='' p_end='' p_runner='' p_relay='' p_pipe=''
 
 # What the shell of a call does around the command. `__prime_leave` writes the state: exports, and
@@ -85,7 +116,7 @@ p_prologue
 # Runs as a process substitution: its stdout is the pipe of the call.
 p_run() {
   local code
-  exec </dev/null
+  exec </dev/null 4>&-
   set -m
   # Only commands are limited: the supervisor must be able to start processes when they cannot.
   ulimit -f "$p_file_kib"
@@ -99,6 +130,10 @@ $p_return$p_script"
   else
     (
       exec 3>&-
+      if [[ $p_stdin == lost ]]; then
+        printf '%s\n' "$p_lost" >&2
+        exit 1
+      fi
       [[ $p_stdin == - ]] || exec <"$p_private/stdin"
       set +m
       trap - HUP INT QUIT TERM USR1 USR2 ALRM PIPE
@@ -120,7 +155,7 @@ p_quiet() {
   if kill -0 "$p_relay"; then
     kill -9 "$p_relay"
     wait "$p_relay"
-    cat <&"$p_pipe" >/dev/null 3>&- &
+    "$p_cat" <&"$p_pipe" >/dev/null 3>&- 4>&- &
     disown $!
   fi
   exec {p_pipe}<&-
@@ -171,12 +206,23 @@ p_end_all() {
   if [[ $p_mode == ns ]]; then kill -9 -1; else p_end_tree; fi
   if [[ -n $p_pipe ]]; then
     # Every writer is dead, so this ends; the limit is for one that hangs in the kernel.
-    timeout -s KILL 1 cat <&"$p_pipe" 3>&-
+    "$p_timeout" -s KILL 1 "$p_cat" <&"$p_pipe" 3>&- 4>&-
     exec {p_pipe}<&-
     p_pipe=''
   fi
   printf %s "$p_end"
   wait
+}
+
+# Input goes through a file, since a command may read it whenever it likes. Whatever becomes of the
+# file (no space, no permission), exactly those bytes are taken: the rest are requests.
+p_take_input() {
+  p_plain "$p_private/stdin"
+  p_lost=$({ "$p_head" -c "$p_stdin" 3>&- 4>&-; } | {
+    exec 3>&- 4>&- 2>&1
+    "$p_cat" >|"$p_private/stdin" || "$p_cat" >/dev/null
+  })
+  [[ -z $p_lost ]] || p_stdin=lost
 }
 
 printf 'ready\n' >&3
@@ -185,20 +231,23 @@ while IFS=' ' read -r p_verb p_a p_b p_c p_d p_e p_f p_g; do
     call)
       p_id=$p_a p_kind=$p_d p_capture=$p_e p_stdin=$p_f
       IFS= read -r -N "$p_g" p_script
-      if [[ $p_stdin != - ]]; then head -c "$p_stdin" >|"$p_private/stdin" 3>&-; fi
+      if [[ $p_stdin != - ]]; then p_take_input; fi
       p_quiet
       if [[ $p_kind == shell ]]; then
         # Taken only when complete: a command that was killed or replaced itself leaves it as it was.
         p_new=''
-        IFS= read -r -d '' p_new <"$p_private/state" && p_new=''
+        p_plain "$p_private/state"
+        IFS= read -r -t 1 -d '' -n "$p_state_bytes" p_new <>"$p_private/state" && p_new=''
         if [[ $p_new == *$'\n#complete\n' ]]; then p_state=$p_new; fi
         : >|"$p_private/state"
       fi
       printf %s "$p_b"
       p_end=$p_c
+      p_score 1000
       exec {p_pipe}< <(p_run)
       p_runner=$!
-      cat <&"$p_pipe" 3>&- &
+      p_score "$p_score"
+      "$p_cat" <&"$p_pipe" 3>&- 4>&- &
       p_relay=$!
       ;;
     ping)
@@ -207,7 +256,7 @@ while IFS=' ' read -r p_verb p_a p_b p_c p_d p_e p_f p_g; do
           # Gone: after its `end` (the host has that line first), or with everything else.
           printf 'lost %s\n' "$p_id" >&3
         elif ! kill -0 "$p_relay"; then
-          cat <&"$p_pipe" 3>&- &
+          "$p_cat" <&"$p_pipe" 3>&- 4>&- &
           p_relay=$!
         fi
       fi
@@ -220,6 +269,7 @@ while IFS=' ' read -r p_verb p_a p_b p_c p_d p_e p_f p_g; do
     restart)
       p_end_all
       p_state='' p_end=''
+      p_plain "$p_private/state"
       : >|"$p_private/state"
       printf 'restarted %s\n' "$p_a" >&3
       ;;

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { toolchainMounts, workspacePlaces } from '../../../../src/core/sandbox/local/arguments.ts';
+import {
+  temporarySizes,
+  toolchainMounts,
+  workspacePlaces,
+} from '../../../../src/core/sandbox/local/arguments.ts';
 import { namespaceRemedy, pidMaxIsPerNamespace } from '../../../../src/core/sandbox/local/probe.ts';
 import { seccompFilter } from '../../../../src/core/sandbox/local/seccomp.ts';
 
@@ -51,6 +55,20 @@ describe('filter of system calls', () => {
     ['mount', 165, [], 'errno 1'],
     ['keyctl', 250, [], 'errno 1'],
     ['bpf', 321, [], 'errno 1'],
+    ['socket AF_UNIX', 41, [1, 1], 'allow'],
+    ['socket AF_INET', 41, [2, 1], 'allow'],
+    ['socket AF_INET6', 41, [10, 1], 'allow'],
+    ['socket AF_NETLINK', 41, [16, 3], 'allow'],
+    ['socket AF_VSOCK', 41, [40, 1], 'errno 97'],
+    ['socket AF_ALG', 41, [38, 5], 'errno 97'],
+    ['socket AF_PACKET', 41, [17, 3], 'errno 97'],
+    ['socket AF_UNSPEC', 41, [0, 1], 'errno 97'],
+    ['socketpair AF_UNIX', 53, [1, 1], 'allow'],
+    ['socketpair AF_TIPC', 53, [30, 1], 'errno 97'],
+    ['prlimit of itself', 302, [0, 7], 'allow'],
+    ['prlimit of another process', 302, [17, 7], 'allow'],
+    ['prlimit of process 1', 302, [1, 7], 'errno 1'],
+    ['setpriority of itself', 141, [0, 0], 'allow'],
     ['a call of the x32 numbers', 0x40000000, [], 'errno 38'],
     ['a call of a later kernel', 460, [], 'allow'],
   ])('x64: %s', (_, number, args, expected) => {
@@ -63,6 +81,10 @@ describe('filter of system calls', () => {
     ['mount', 40, [], 'errno 1'],
     ['keyctl', 219, [], 'errno 1'],
     ['ioctl TIOCSTI', 29, [0, 0x5412], 'errno 1'],
+    ['socket AF_INET', 198, [2, 1], 'allow'],
+    ['socket AF_VSOCK', 198, [40, 1], 'errno 97'],
+    ['socketpair AF_TIPC', 199, [30, 1], 'errno 97'],
+    ['prlimit of process 1', 261, [1, 7], 'errno 1'],
   ])('arm64: %s', (_, number, args, expected) => {
     expect(verdict(filter('arm64'), ARM64, number, args)).toBe(expected);
   });
@@ -96,6 +118,35 @@ describe('tool chain mounts', () => {
     '/home/me/code/../',
   ])('%s would show what must not be seen', (path) => {
     expect(mounts(path)).toEqual([]);
+  });
+});
+
+describe('sizes of temporary folders', () => {
+  const MIB = 1024 ** 2;
+  const GIB = 1024 ** 3;
+
+  test('parts of a small machine', () => {
+    expect(temporarySizes(2 * GIB)).toEqual({
+      tmp: 512 * MIB,
+      home: 256 * MIB,
+      shm: 128 * MIB,
+      state: 128 * MIB,
+    });
+  });
+
+  test('never more than the largest', () => {
+    expect(temporarySizes(1024 * GIB)).toEqual({
+      tmp: 4 * GIB,
+      home: 2 * GIB,
+      shm: 512 * MIB,
+      state: 512 * MIB,
+    });
+  });
+
+  test.each([1, 4, 16, 64])('together less than five eighths of %i GiB and some', (memory) => {
+    const { tmp, home, shm, state } = temporarySizes(memory * GIB);
+    // Home and /var/tmp have the same size.
+    expect(tmp + 2 * home + shm + state).toBeLessThanOrEqual((memory * GIB * 5) / 8);
   });
 });
 

@@ -1,0 +1,167 @@
+import { Buffer } from 'node:buffer';
+import { symlinkSync } from 'node:fs';
+import { totalmem } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createLocalSandbox } from '../../../src/core/sandbox/local/local.ts';
+import type { SandboxProvider, SandboxSession } from '../../../src/core/sandbox/sandbox.ts';
+import { shell } from './conformance.ts';
+import { createFixture, type Fixture } from './fixture.ts';
+
+/** What a command may do to make its own session useless: nothing of it may last. */
+
+let fixture: Fixture;
+let provider: SandboxProvider;
+let session: SandboxSession;
+beforeAll(() => {
+  fixture = createFixture();
+  symlinkSync(
+    join(fixture.spec.base.workspacePath, 'a.txt'),
+    join(fixture.spec.base.tree, 'absolute'),
+  );
+  symlinkSync(fixture.spec.base.workspacePath, join(fixture.spec.base.tree, 'whole'));
+  symlinkSync(`${fixture.spec.base.workspacePath}-other/x`, join(fixture.spec.base.tree, 'other'));
+  provider = createLocalSandbox({ stateDir: join(fixture.root, 'state') });
+});
+afterAll(() => fixture.remove());
+beforeEach(async () => {
+  session = await provider.open(fixture.spec);
+});
+afterEach(() => session.close());
+
+const text = async (command: string): Promise<string> =>
+  (await shell(session, command, { timeoutMs: 5_000 })).text;
+
+async function expectHealthy(): Promise<void> {
+  expect(await text('echo healthy')).toBe('healthy\n');
+  const content = Buffer.from(`${'x'.repeat(100_000)}\0`);
+  await session.files.write('/workspace/large', content);
+  expect(await session.files.read('/workspace/large', 200_000)).toHaveLength(100_001);
+  await text('mkdir -p src; cd src; export KEPT=1');
+  expect(await text('pwd; echo $KEPT')).toBe('/workspace/src\n1\n');
+}
+
+describe('a session survives its commands', () => {
+  test.each([
+    ['/dev/fd removed', 'rm -f /dev/fd'],
+    ['all of /dev removed', 'rm -rf /dev/* 2>/dev/null'],
+    [
+      'every folder removed',
+      'rm -rf /dev /run /opt /tmp /var/tmp ~ /workspace /bin /usr/bin 2>/dev/null',
+    ],
+    ['a pipe where the state is kept', 'rm /run/prime-state/*; mkfifo /run/prime-state/state'],
+    ['a pipe where input is kept', 'rm /run/prime-state/*; mkfifo /run/prime-state/stdin'],
+    ['a link to a device', 'ln -sf /dev/ptmx /run/prime-state/state'],
+    [
+      'folders where files are kept',
+      'rm /run/prime-state/*; mkdir -p /run/prime-state/{state,stdin}/x',
+    ],
+    ['a state without end', 'trap - EXIT; yes abc | head -c 30000000 > /run/prime-state/state'],
+    ['a limit for process 1', 'prlimit --pid 1 --nofile=3:3; prlimit --pid 1 --fsize=0:0'],
+    ['a stopped process 1', 'kill -STOP 1; kill -9 1'],
+    ['everything stopped', 'kill -STOP -1'],
+  ])('%s', async (_, command) => {
+    await shell(session, command, { timeoutMs: 3_000 });
+    await expectHealthy();
+  });
+
+  test('a full or closed private folder fails calls with input, and no call after it', async () => {
+    await text('head -c 3G /dev/zero > /run/prime-state/fill');
+    const content = Buffer.alloc(3_000_000, 'end 1 0\n');
+    await expect(session.files.write('/workspace/large', content)).rejects.toMatchObject({
+      code: 'no-space',
+    });
+    await text('rm /run/prime-state/fill; chmod 0 /run/prime-state');
+    await expect(session.files.write('/workspace/large', content)).rejects.toMatchObject({
+      code: 'permission',
+    });
+    expect(await text('echo on; chmod 700 /run/prime-state')).toBe('on\n');
+    await expectHealthy();
+  });
+
+  test('programs of the workspace are not taken for those of the system', async () => {
+    const bin = join(fixture.spec.base.workspacePath, 'bin');
+    const own = await provider.open({
+      ...fixture.spec,
+      toolchain: { path: [bin], mounts: [], env: {} },
+    });
+    try {
+      await shell(
+        own,
+        `mkdir bin; for name in cat head timeout stat mv chmod rm mkdir realpath; do printf '#!/bin/sh\\necho forged; exit 0\\n' > bin/$name; chmod 755 bin/$name; done`,
+      );
+      expect((await shell(own, 'cat a.txt')).text).toBe('forged\n');
+      const content = Buffer.from(`${'x'.repeat(100_000)}\0`);
+      await own.files.write('/workspace/large', content);
+      expect(await own.files.read('/workspace/large', 200_000)).toHaveLength(100_001);
+      expect((await own.files.inspect('/workspace/large')).size).toBe(100_001);
+      expect((await shell(own, 'echo on')).text).toBe('on\n');
+    } finally {
+      await own.close();
+    }
+  });
+});
+
+describe('memory', () => {
+  test('temporary folders hold a part of the memory', async () => {
+    const sizes = (await text('df -B1 --output=size /tmp /dev/shm /var/tmp ~ /run/prime-state'))
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map(Number);
+    expect(sizes).toHaveLength(5);
+    expect(sizes.every((size) => size > 0)).toBe(true);
+    expect(sizes[0]).toBeLessThanOrEqual(Math.min(totalmem() / 4, 4 * 1024 ** 3));
+    expect(sizes[1]).toBeLessThanOrEqual(512 * 1024 ** 2);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(totalmem() * 0.7);
+    expect(await text('head -c 2G /dev/zero > /dev/shm/x; rm /dev/shm/x')).toContain('No space');
+  });
+
+  test('commands are the first victims of the memory killer, the supervisor is none', async () => {
+    const scores = 'cat /proc/self/oom_score_adj; sh -c "cat /proc/self/oom_score_adj"';
+    expect(await text(`${scores}; cat /proc/1/oom_score_adj`)).toBe(
+      `1000\n1000\n${await text('cat /proc/1/oom_score_adj')}`,
+    );
+    expect(Number(await text('cat /proc/1/oom_score_adj'))).toBeLessThan(1000);
+    const result = await session.run(
+      { argv: ['cat', '/proc/self/oom_score_adj'] },
+      { timeoutMs: 5_000, maxOutputBytes: 100 },
+    );
+    expect(Buffer.from(result.output.head).toString()).toBe('1000\n');
+    // The descriptor that sets the supervisor's score stays with the supervisor.
+    expect(await text('ls /proc/self/fd | tr "\n" " "')).toBe('0 1 2 3 ');
+  });
+});
+
+describe('real paths', () => {
+  test('an absolute link into the own path of the user leads to /workspace', async () => {
+    expect(await session.files.inspect('/workspace/absolute')).toMatchObject({
+      kind: 'file',
+      isSymlink: true,
+      realPath: '/workspace/a.txt',
+    });
+    expect((await session.files.inspect('/workspace/whole')).realPath).toBe('/workspace');
+    expect((await session.files.inspect('/workspace/whole/src/run.sh')).realPath).toBe(
+      '/workspace/src/run.sh',
+    );
+    expect(
+      (await session.files.inspect(join(fixture.spec.base.workspacePath, 'nothing'))).realPath,
+    ).toBe('/workspace/nothing');
+  });
+
+  test('a path that only begins the same stays', async () => {
+    expect((await session.files.inspect('/workspace/other')).realPath).toBe(
+      `${fixture.spec.base.workspacePath}-other/x`,
+    );
+  });
+});
+
+test('terminals, semaphores and shared memory work', async () => {
+  expect(
+    await text(
+      `python3 -c "
+import os, multiprocessing, multiprocessing.shared_memory as s
+print(len(os.openpty())); multiprocessing.Lock(); m = s.SharedMemory(create=True, size=100); m.close(); m.unlink()"; script -qc 'echo in a terminal' /dev/null | tr -d '\\r'; cat <(echo substituted)`,
+    ),
+  ).toBe('2\nin a terminal\nsubstituted\n');
+});
