@@ -2,7 +2,7 @@ import { isSecretName } from './environment.ts';
 import type { Detector, Finding } from './finding.ts';
 import { MARKER } from './finding.ts';
 import { findPrivateKeys } from './private-keys.ts';
-import { isCommonValue, isPlaceholder, looksRandom } from './randomness.ts';
+import { isCommonValue, isIssued, isPlaceholder, looksRandom } from './randomness.ts';
 
 /**
  * Secrets that are recognised by their form, beyond secretlint's rules. Each pattern takes the
@@ -97,10 +97,19 @@ const PATTERNS: readonly Pattern[] = [
     accept: (secret) => /\d/.test(secret),
   },
   {
+    // Forms of a fixed length and alphabet: they tell by themselves, so letters alone count as well,
+    // and a key that ends an address or follows an escape (`\n`, a colour) needs no word border.
     kind: 'token',
-    hint: /gl[a-z]{2,6}-|[rs]k_(?:live|test)_|AIza|hf_|pypi-|do[opr]_v1_|ya29\.|gsk_|sk-|ATATT|dckr_|glsa_|phc_|xai-|r8_|whsec_|eyJ|nvapi-|pul-|rubygems_|figd_|secret_|dapi|tvly-/,
+    hint: /AIza|hf_/,
     expression:
-      /\b(?:gl(?:pat|ptt|dt|rt|cbt|ft|agent|soat|imt)-[A-Za-z0-9_.-]{20,}|[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,}|AIza[A-Za-z0-9_-]{35}|hf_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{32,}|do[opr]_v1_[a-f0-9]{40,}|ya29\.[A-Za-z0-9_-]{20,}|gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{30,}|nvapi-[A-Za-z0-9_-]{40,}|sk-(?:[a-z]{2,8}-)*[A-Za-z0-9_-]{32,}|ATATT3[A-Za-z0-9_=-]{20,}|dckr_pat_[A-Za-z0-9_-]{20,}|glsa_[A-Za-z0-9_]{32,}|phc_[A-Za-z0-9]{32,}|pul-[a-f0-9]{40}|rubygems_[a-f0-9]{40,}|figd_[A-Za-z0-9_-]{32,}|secret_[A-Za-z0-9]{40,}|dapi[a-f0-9]{32}|tvly-[A-Za-z0-9-]{24,})/g,
+      /(?:(?<![A-Za-z0-9])|(?<=\\[abfnrtv])|(?<=\[[\d;]*m))(?:AIza[A-Za-z0-9_-]{35}|hf_[A-Za-z0-9]{30,40}(?![A-Za-z0-9]))/g,
+    accept: (secret) => isIssued(secret.replace(/^(?:AIza|hf_)/, '')),
+  },
+  {
+    kind: 'token',
+    hint: /gl[a-z]{2,6}-|[rs]k_(?:live|test)_|pypi-|do[opr]_v1_|ya29\.|gsk_|sk-|ATATT|dckr_|glsa_|phc_|xai-|r8_|whsec_|eyJ|nvapi-|pul-|rubygems_|figd_|secret_|dapi|tvly-/,
+    expression:
+      /\b(?:gl(?:pat|ptt|dt|rt|cbt|ft|agent|soat|imt)-[A-Za-z0-9_.-]{20,}|[rs]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,}|pypi-[A-Za-z0-9_-]{32,}|do[opr]_v1_[a-f0-9]{40,}|ya29\.[A-Za-z0-9_-]{20,}|gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{30,}|nvapi-[A-Za-z0-9_-]{40,}|sk-(?:[a-z]{2,8}-)*[A-Za-z0-9_-]{32,}|ATATT3[A-Za-z0-9_=-]{20,}|dckr_pat_[A-Za-z0-9_-]{20,}|glsa_[A-Za-z0-9_]{32,}|phc_[A-Za-z0-9]{32,}|pul-[a-f0-9]{40}|rubygems_[a-f0-9]{40,}|figd_[A-Za-z0-9_-]{32,}|secret_[A-Za-z0-9]{40,}|dapi[a-f0-9]{32}|tvly-[A-Za-z0-9-]{24,})/g,
     accept: (secret) => looksRandom(secret, 16),
   },
   {

@@ -45,6 +45,15 @@ function entropy(value: string): number {
 }
 
 /**
+ * For values whose form already says what they are: not filled in later, many different characters,
+ * and not a name in camel case (where few letters are capital, and no digit helps).
+ */
+export function isIssued(value: string): boolean {
+  if (isPlaceholder(value) || new Set(value).size < 10) return false;
+  return (value.match(/[A-Z\d]/g) ?? []).length >= Math.min(8, value.length / 4);
+}
+
+/**
  * Letters and digits mixed, many different ones; no words and numbers joined by separators
  * (`item-1234`, `KEY_OVER_1024_CHARS`), no counting sequence.
  */

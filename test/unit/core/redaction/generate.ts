@@ -63,7 +63,22 @@ export const FORMS: Readonly<Record<string, () => Planted>> = {
     bare(`${['xo', 'xb-'].join('')}${randomText(12, DIGITS)}-${randomSecret(24)}`),
   'Stripe key': () => bare(`${['sk', '_live_'].join('')}${randomSecret(24)}`),
   'Google key': () => bare(`${['AI', 'za'].join('')}${randomSecret(35)}`),
+  'Google key of letters alone': () => bare(`${['AI', 'za'].join('')}Sy${randomText(33, LETTERS)}`),
+  'Google key that counts': () =>
+    bare(`${['AI', 'za'].join('')}SyA-abcdefgh_${randomText(22, LETTERS)}`),
+  'Google key in an address': () =>
+    named(
+      (secret) => `GET https://maps.example.com/?key=${secret}&zoom=1`,
+      `${['AI', 'za'].join('')}Sy${randomText(33, LETTERS)}`,
+    ),
+  'Google key after an escaped line break': () =>
+    named(
+      (secret) => `"first\\n${secret}"`,
+      `${['AI', 'za'].join('')}Sy${randomText(33, LETTERS)}`,
+    ),
   'Hugging Face token': () => bare(`${['h', 'f_'].join('')}${randomSecret(34)}`),
+  'Hugging Face token of letters alone': () =>
+    bare(`${['h', 'f_'].join('')}${randomText(34, LETTERS)}`),
   'OpenAI-like key': () => bare(`${['s', 'k-'].join('')}${randomSecret(48)}`),
   'SendGrid key': () => bare(`${['S', 'G.'].join('')}${randomSecret(22)}.${randomSecret(43)}`),
   'JSON Web Token': () => bare(jwt()),

@@ -145,6 +145,8 @@ describe('code that must stay readable', () => {
     'test/auth.test.js:12:34: expected token but found "}"',
     'secret: z.string().min(12).max(64),',
     'SPDX-License-Identifier: BSD-3-Clause',
+    'from models import hf_TransformerForSequenceClassification',
+    "GOOGLE_EXAMPLE = 'AIzaxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'",
     'checkIssued(otherCert: X509Certificate): boolean;',
     "onError(keyNode.range, 'KEY_OVER_1024_CHARS', message);",
     'mongodb://username:password@host:1234/db',
