@@ -484,7 +484,9 @@ export const structureTemplates: readonly Template[] = [
               }
 
               swap(a, b) {
-                [this.heap[a], this.heap[b]] = [this.heap[b], this.heap[a]];
+                const kept = this.heap[a];
+                this.heap[a] = this.heap[b];
+                this.heap[b] = kept;
               }
             }`
           : code`
