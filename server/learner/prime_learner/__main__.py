@@ -21,12 +21,25 @@ def main(arguments: list[str]) -> int:
         return 2
     stream = _claim_stdout()
     stopping = threading.Event()
+    if arguments[0] == "warm-start":
+        _stop_gently(stopping)
+    return run(arguments[0], sys.stdin, stream, stopping)
+
+
+def _stop_gently(stopping: threading.Event) -> None:
+    """The first signal asks for a checkpoint and an end; a second one ends the process at once."""
+
+    def stop(*_: object) -> None:
+        stopping.set()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopping.set())
-    return _run(arguments[0], stream, stopping)
+        signal.signal(number, stop)
 
 
-def _run(command: str, stream: TextIO, stopping: threading.Event) -> int:
+def run(command: str, source: TextIO, stream: TextIO, stopping: threading.Event) -> int:
+    """One request line from `source`, events to `stream`. Returns the exit code."""
     # Imported here, so that a wrong command is answered at once: torch takes seconds.
     import torch
     import transformers
@@ -42,7 +55,7 @@ def _run(command: str, stream: TextIO, stopping: threading.Event) -> int:
     }
     events.send("started", {"command": command, "versions": versions})
     try:
-        line = sys.stdin.readline()
+        line = source.readline()
         where = "request"
         if command == "train-tokenizer":
             outcome = commands.run_train_tokenizer(

@@ -17,6 +17,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from .strict import InputError
+
 _MARKER = "COMPLETE"
 _NAME = re.compile(r"step-(\d{8})")
 
@@ -34,15 +36,43 @@ class Found:
     """Newer ones that cannot be used, with the reason."""
 
 
-def write_checkpoint(folder: Path, step: int, write: Callable[[Path], None]) -> Checkpoint:
+def write_checkpoint(folder: Path, step: int, write: Callable[[Path], object]) -> Checkpoint:
     """`write` puts files into the folder that it is given. Returns when all is on disk."""
     final = folder / f"step-{step:08d}"
-    write_folder(final, write)
+    _write(final, write)
     return Checkpoint(step, final)
 
 
-def write_folder(final: Path, write: Callable[[Path], None]) -> None:
-    """Like `write_checkpoint` under any name; an older folder of that name is replaced."""
+def write_folder(final: Path, write: Callable[[Path], object]) -> None:
+    """Like `write_checkpoint` under any name; an older folder of this kind is replaced.
+
+    Raises:
+        InputError: what is there was not made by this function.
+    """
+    check_replaceable(final)
+    _write(final, write)
+
+
+def check_replaceable(folder: Path) -> None:
+    """Raises InputError where `write_folder` would have to remove what it did not make."""
+    if not folder.exists():
+        return
+    problem = "is no folder"
+    if folder.is_dir():
+        names = {path.name for path in folder.iterdir()} - {_MARKER}
+        if not names:
+            return
+        try:
+            made = set(json.loads((folder / _MARKER).read_text("utf-8")))
+        except (OSError, ValueError):
+            made = set()
+        if names <= made:
+            return
+        problem = f"holds {min(names - made)}, which was not made here"
+    raise InputError(f"{folder} {problem}: remove it yourself or give another folder")
+
+
+def _write(final: Path, write: Callable[[Path], object]) -> None:
     final.parent.mkdir(parents=True, exist_ok=True)
     temporary = final.with_name(f".{final.name}.tmp-{os.getpid()}")
     shutil.rmtree(temporary, ignore_errors=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 from tokenizers import Tokenizer
 
-from .checkpoint import write_folder
+from .checkpoint import check_replaceable, write_folder
 from .contract import (
     ConversationsData,
     ExportRequest,
@@ -41,11 +41,12 @@ def run_train_tokenizer(request: TrainTokenizerRequest) -> Outcome:
     conversations = read_conversations(request.conversations)
     tokenizer = train_tokenizer(texts_of(conversations), request.entries)
     fast = as_fast_tokenizer(tokenizer, request.context)
-    write_folder(request.out, lambda folder: fast.save_pretrained(folder) and None)
+    write_folder(request.out, lambda folder: fast.save_pretrained(folder))
     return Outcome("done", {"entries": tokenizer.get_vocab_size(), "out": str(request.out)})
 
 
 def run_warm_start(request: WarmStartRequest, send: Send, stop: Callable[[], bool]) -> Outcome:
+    check_replaceable(request.out)  # Now, and not after hours.
     if request.threads is not None:
         torch.set_num_threads(request.threads)
     tokenizer = load_tokenizer(request.tokenizer)

@@ -1,7 +1,7 @@
 """The contract with the TypeScript side: one request in, events out, all JSON Lines.
 
 `python -m prime_learner COMMAND` reads one line from standard input, the request, and writes one event
-a line to standard output. docs/learner.md describes both; tests/fixtures/contract pins them.
+a line to standard output. docs/learner.md describes both; tests/fixtures/golden/contract pins them.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A call is written with special tokens of its own (`<|call|>name<|arg|>key<|value|>text<|end_call|>`),
 so that nothing inside a value needs escaping. The spelling of a special token inside a content or a
 value is ordinary text and is encoded as such: what a file says cannot end a turn or start a call.
-docs/learner.md describes the format; the fixtures in tests/fixtures pin it for the TypeScript side.
+docs/learner.md describes the format; the fixtures in tests/fixtures/golden pin it for the TypeScript side.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ from prime_learner.tokenizer import as_fast_tokenizer, texts_of, train_tokenizer
 from tests.demonstrations import demonstration, demonstrations
 from tokenizers import Tokenizer
 
-FOLDER = Path(__file__).parent / "fixtures"
+FOLDER = Path(__file__).parent / "fixtures" / "golden"
 TOKENIZER = FOLDER / "tokenizer"
 ENTRIES = 400
 

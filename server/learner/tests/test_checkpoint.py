@@ -4,17 +4,19 @@ from pathlib import Path
 
 import pytest
 from prime_learner.checkpoint import (
+    check_replaceable,
     find_latest,
     problem_of,
     remove_old,
     write_checkpoint,
     write_folder,
 )
+from prime_learner.strict import InputError
 
 
 def _write(folder: Path, step: int) -> Path:
     return write_checkpoint(
-        folder, step, lambda inner: (inner / "weights").write_text(str(step)) and None
+        folder, step, lambda inner: (inner / "weights").write_text(str(step))
     ).folder
 
 
@@ -77,7 +79,7 @@ def test_the_marker_comes_last(tmp_path: Path) -> None:
 
 def test_replaces_a_folder_of_that_name(tmp_path: Path) -> None:
     for text in ("old", "new"):
-        write_folder(tmp_path / "model", lambda f, t=text: (f / "weights").write_text(t) and None)
+        write_folder(tmp_path / "model", lambda f, t=text: (f / "weights").write_text(t))
     assert (tmp_path / "model" / "weights").read_text() == "new"
     assert problem_of(tmp_path / "model") is None
 
@@ -88,3 +90,21 @@ def test_keeps_the_newest_and_clears_leftovers(tmp_path: Path) -> None:
     (tmp_path / ".step-00000004.tmp-99").mkdir()
     remove_old(tmp_path, keep=2)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["step-00000002", "step-00000003"]
+
+
+def test_never_removes_what_it_did_not_make(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    check_replaceable(folder)
+    write_folder(folder, lambda inner: (inner / "weights").write_text("x"))
+    (folder / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="holds notes.txt, which was not made here: remove it yourself"):
+        write_folder(folder, lambda _: None)
+    assert sorted(path.name for path in folder.iterdir()) == ["COMPLETE", "notes.txt", "weights"]
+    with pytest.raises(InputError, match="notes.txt is no folder"):
+        check_replaceable(folder / "notes.txt")
+
+
+def test_a_checkpoint_without_its_marker_is_written_anew(tmp_path: Path) -> None:
+    (_write(tmp_path, 1) / "COMPLETE").unlink()
+    assert problem_of(_write(tmp_path, 1)) is None

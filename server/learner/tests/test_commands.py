@@ -1,0 +1,238 @@
+"""The whole program as the other side sees it: a process, one request line, event lines."""
+
+from __future__ import annotations
+
+import io
+import json
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import torch
+from prime_learner import contract
+from prime_learner.__main__ import run
+from prime_learner.checkpoint import problem_of
+from prime_learner.commands import run_train_tokenizer, run_warm_start
+from prime_learner.strict import InputError, parse_json
+from tests.conftest import TINY, write_lines
+from tests.demonstrations import demonstrations
+from tests.make_fixtures import FOLDER, TOKENIZER
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+LEARNER = Path(__file__).parent.parent
+Event = dict[str, object]
+
+
+def _run(command: str, request: object) -> tuple[int, list[Event], str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "prime_learner", command],
+        cwd=LEARNER,
+        input=json.dumps(request) + "\n",
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+
+def _run_here(command: str, request: object) -> tuple[int, list[Event]]:
+    """Without a process of its own, whose start takes seconds."""
+    stream = io.StringIO()
+    code = run(command, io.StringIO(json.dumps(request) + "\n"), stream, threading.Event())
+    return code, [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def _conversations(folder: Path) -> Path:
+    lines = (conversation.model_dump_json() for conversation in demonstrations(30))
+    return write_lines(folder / "conversations.jsonl", *lines)
+
+
+def _warm_start(folder: Path, **changes: object) -> dict[str, object]:
+    return {
+        "contract": 1,
+        "data": {"kind": "conversations", "paths": [str(_conversations(folder))]},
+        "tokenizer": str(TOKENIZER),
+        "start": {"kind": "new", "shape": TINY.model_dump(), "seed": 1},
+        "training": {"steps": 3, "rows_per_step": 4},
+        "threads": 1,
+        "run": str(folder / "run"),
+        "out": str(folder / "model"),
+        **changes,
+    }
+
+
+def test_tokenizer_warm_start_and_export_in_a_row(tmp_path: Path) -> None:
+    code, events = _run_here(
+        "train-tokenizer",
+        {
+            "contract": 1,
+            "conversations": [str(_conversations(tmp_path))],
+            "entries": 300,
+            "out": str(tmp_path / "tokenizer"),
+        },
+    )
+    assert (code, events[-1]["event"], events[-1]["entries"]) == (0, "done", 300)
+
+    start = {"kind": "new", "shape": {**TINY.model_dump(), "context": 1024}}
+    code, events = _run_here(
+        "warm-start", _warm_start(tmp_path, tokenizer=str(tmp_path / "tokenizer"), start=start)
+    )
+    assert code == 0
+    assert [event["event"] for event in events] == ["started", "data", "step", "step", "step", "done"]
+    assert all(event["contract"] == 1 for event in events)
+    assert events[1]["rows"] == 30
+    assert problem_of(tmp_path / "model") is None
+    model = AutoModelForCausalLM.from_pretrained(tmp_path / "model")
+    tokenizer = AutoTokenizer.from_pretrained(tmp_path / "model")
+    assert model.config.vocab_size == len(tokenizer) == 300
+    assert model.config.eos_token_id == tokenizer.eos_token_id
+    prompt = tokenizer.apply_chat_template(
+        [{"role": "user", "content": "Go."}], add_generation_prompt=True, return_tensors="pt"
+    )
+    assert model.generate(**prompt, max_new_tokens=2).shape[1] > prompt["input_ids"].shape[1]
+
+    code, events, _ = _run(
+        "export",
+        {"contract": 1, "model": str(tmp_path / "model"), "out": str(tmp_path / "onnx")},
+    )
+    # Libraries print while they export; none of it is among the events.
+    assert [event["event"] for event in events] == ["started", "done"]
+    assert (code, events[-1]["vocabulary"]) == (0, 300)
+    assert problem_of(tmp_path / "onnx") is None
+
+
+def test_stops_on_a_signal_with_a_checkpoint_and_goes_on_from_it(tmp_path: Path) -> None:
+    request = _warm_start(tmp_path, training={"steps": 100_000, "rows_per_step": 2})
+    process = subprocess.Popen(
+        [sys.executable, "-m", "prime_learner", "warm-start"],
+        cwd=LEARNER,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(json.dumps(request) + "\n")
+    process.stdin.close()
+    events: list[Event] = []
+    for line in process.stdout:
+        events.append(json.loads(line))
+        if events[-1].get("step") == 2:
+            process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=60) == contract.EXIT_INTERRUPTED
+    assert events[-1]["event"] == "interrupted"
+    stopped_at = events[-1]["steps"]
+    assert isinstance(stopped_at, int)
+    assert not (tmp_path / "model").exists()
+    seen: list[int] = []
+    again = run_warm_start(
+        parse_json(contract.WarmStartRequest, json.dumps(request), "request"),
+        lambda _, fields: seen.append(1),
+        lambda: True,
+    )
+    assert again.event == "interrupted"
+    assert again.fields["resumed_from"] == stopped_at
+
+
+@pytest.mark.parametrize(
+    ("request_text", "message"),
+    [
+        ("", "request: Invalid JSON"),
+        ('{"contract": 2, "model": "a", "out": "b"}', "request: contract: Input should be 1"),
+        ('{"contract": 1, "model": "a", "out": "b", "opset": 9}', "request: opset: unknown option"),
+        ('{"contract": 1, "model": "a"}', "request: out: is missing"),
+    ],
+)
+def test_refuses_a_request_that_it_does_not_know(request_text: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse_json(contract.ExportRequest, request_text, "request")
+    assert str(caught.value).startswith(message)
+
+
+def test_an_unknown_option_deep_inside_is_named(tmp_path: Path) -> None:
+    code, events = _run_here(
+        "warm-start", _warm_start(tmp_path, training={"steps": 1, "schedule": {"peek": 1}})
+    )
+    assert (code, events[-1]["event"], events[-1]["kind"]) == (contract.EXIT_INPUT, "failed", "input")
+    assert events[-1]["message"] == "request: training.schedule.peek: unknown option"
+
+
+def test_a_command_that_does_not_exist_is_answered_at_once() -> None:
+    code, events, errors = _run("fly", {})
+    assert (code, events) == (2, [])
+    assert errors == "usage: python -m prime_learner {train-tokenizer,warm-start,export} < request.json\n"
+
+
+def test_refuses_a_model_with_another_vocabulary(tmp_path: Path) -> None:
+    first = parse_json(contract.WarmStartRequest, json.dumps(_warm_start(tmp_path)), "request")
+    run_warm_start(first, lambda *_: None, lambda: False)
+    run_train_tokenizer(
+        parse_json(
+            contract.TrainTokenizerRequest,
+            json.dumps(
+                {
+                    "contract": 1,
+                    "conversations": [str(tmp_path / "conversations.jsonl")],
+                    "entries": 280,
+                    "out": str(tmp_path / "other"),
+                }
+            ),
+            "request",
+        )
+    )
+    changes = {
+        "tokenizer": str(tmp_path / "other"),
+        "start": {"kind": "model", "folder": str(tmp_path / "model")},
+        "run": str(tmp_path / "run2"),
+    }
+    second = parse_json(
+        contract.WarmStartRequest, json.dumps(_warm_start(tmp_path, **changes)), "request"
+    )
+    with pytest.raises(InputError, match="has 400 entries, the tokenizer in .* 280"):
+        run_warm_start(second, lambda *_: None, lambda: False)
+
+
+def test_goes_on_from_a_model(tmp_path: Path) -> None:
+    first = parse_json(contract.WarmStartRequest, json.dumps(_warm_start(tmp_path)), "request")
+    run_warm_start(first, lambda *_: None, lambda: False)
+    changes = {
+        "start": {"kind": "model", "folder": str(tmp_path / "model")},
+        "run": str(tmp_path / "run2"),
+        "out": str(tmp_path / "model2"),
+        "training": {"steps": 1, "schedule": {"peak": 1e-9, "warmup_steps": 0}},
+    }
+    second = parse_json(
+        contract.WarmStartRequest, json.dumps(_warm_start(tmp_path, **changes)), "request"
+    )
+    run_warm_start(second, lambda *_: None, lambda: False)
+    before = AutoModelForCausalLM.from_pretrained(tmp_path / "model")
+    after = AutoModelForCausalLM.from_pretrained(tmp_path / "model2")
+    for old, new in zip(before.parameters(), after.parameters(), strict=True):
+        torch.testing.assert_close(old, new, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("name", ["train-tokenizer", "warm-start", "export"])
+def test_the_pinned_requests_are_read(name: str) -> None:
+    kinds = {
+        "train-tokenizer": contract.TrainTokenizerRequest,
+        "warm-start": contract.WarmStartRequest,
+        "export": contract.ExportRequest,
+    }
+    path = FOLDER / "contract" / f"{name}.request.json"
+    request = parse_json(kinds[name], path.read_bytes(), str(path))
+    # Every option is written out there, with its default: a renamed or new one shows.
+    assert json.loads(path.read_text()) == request.model_dump(mode="json")
+
+
+def test_an_out_folder_with_files_of_others_is_refused_before_the_training(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "thesis.txt").write_text("mine")
+    request = parse_json(contract.WarmStartRequest, json.dumps(_warm_start(tmp_path)), "request")
+    with pytest.raises(InputError, match="holds thesis.txt, which was not made here"):
+        run_warm_start(request, lambda *_: None, lambda: False)
+    assert not (tmp_path / "run").exists()
