@@ -63,7 +63,13 @@ for (const example of ordered) {
     continue;
   }
   for (const test of report.tests) {
-    if (test.solved && firstFix === undefined) firstFix = Date.now() - began;
+    for (const attempt of test.attempts) {
+      if (attempt.outcome !== 'solved') continue;
+      firstFix = Math.min(
+        firstFix ?? Number.POSITIVE_INFINITY,
+        Date.parse(attempt.endedAt) - began,
+      );
+    }
     rows.push({ example: example.name, ...test });
     say(`\n${test.solved ? '✓' : '✗'} ${test.id}`);
     if (test.solved && test.summary) say(indent(test.summary));

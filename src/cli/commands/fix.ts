@@ -36,7 +36,7 @@ export interface FixCommandOptions extends JobOptions {
 const ATTEMPTS = { 'edit-search': 2, other: 4 } as const;
 
 /** Attempts are bound by the test runs, which use a core each. */
-const PARALLEL = Math.max(1, Math.min(4, availableParallelism() - 1));
+const PARALLEL = Math.max(1, Math.min(4, availableParallelism()));
 
 export async function fixCommand(
   path: string,

@@ -1,4 +1,4 @@
-import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { access, constants, mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { problem } from '../../core/fix/prepare.ts';
 import { type RepositoryReport, tasksFromRepository } from '../../core/tasks/from-repository.ts';
@@ -172,6 +172,7 @@ async function writeOverlap(out: string, overlap: OverlapReport): Promise<void> 
 async function outputProblem(out: string) {
   try {
     await mkdir(dirname(out), { recursive: true });
+    await access(dirname(out), constants.W_OK);
     const info = await stat(out).catch(() => undefined);
     if (!info?.isDirectory()) return undefined;
     return problem(

@@ -18,6 +18,9 @@ export function createProgress(context: CliContext): ProgressView {
   const style = createStyle(stderr, context.env);
   const { visible, wrap } = style;
   const live = new Map<string, string>();
+  /** Targets by their number, and the one whose heading was printed last. */
+  const numbers = new Map<string, string>();
+  let heading = '';
 
   const clear = (): void => {
     if (stderr.isTTY) stderr.write('\r\x1b[K');
@@ -34,8 +37,17 @@ export function createProgress(context: CliContext): ProgressView {
     if (live.size > 0) draw();
   };
 
+  const head = (target: string): void => {
+    heading = target;
+    const number = numbers.get(target) ?? '';
+    const text = wrap(`${number} ${visible(target)}`, '  ');
+    line(`\n${style.bold(number)}${text.slice(number.length)}`);
+  };
+
   const attemptEnd = (event: Extract<FixEvent, { kind: 'attempt-end' }>): void => {
     live.delete(event.attemptId);
+    // Several targets are worked on at a time: the line must stand below its own heading.
+    if (heading !== event.target) head(event.target);
     const mark = event.row.outcome === 'solved' ? style.green('✓') : style.red('✗');
     const outcome = event.row.outcome.replaceAll('_', ' ');
     const used = `${plural(event.turns, 'turn')}, ${seconds(event.durationMs)}`;
@@ -45,11 +57,8 @@ export function createProgress(context: CliContext): ProgressView {
     line(text.replace('*', mark));
   };
 
-  const target = (event: Extract<FixEvent, { kind: 'target' }>): void => {
-    const number = `[${event.index + 1}/${event.of}]`;
-    const text = wrap(`${number} ${visible(event.target)}`, '  ');
-    line(`\n${style.bold(number)}${text.slice(number.length)}`);
-  };
+  const label = ({ target, number }: { target: string; number: number }): string =>
+    numbers.size > 1 ? `${numbers.get(target) ?? ''} attempt ${number}` : `attempt ${number}`;
 
   const listener = (event: FixEvent): void => {
     switch (event.kind) {
@@ -64,15 +73,16 @@ export function createProgress(context: CliContext): ProgressView {
         line(`${plural(event.tests.length, 'failing test')} to work on.`);
         break;
       case 'target':
-        target(event);
+        numbers.set(event.target, `[${event.index + 1}/${event.of}]`);
+        head(event.target);
         break;
       case 'attempt':
         if (event.event.kind !== 'turn' && event.event.kind !== 'call') break;
-        live.set(event.attemptId, `attempt ${event.number}, ${activity(event.event)}`);
+        live.set(event.attemptId, `${label(event)}, ${activity(event.event)}`);
         draw();
         break;
       case 'grading':
-        live.set(event.attemptId, `attempt ${event.number}, grading its patch`);
+        live.set(event.attemptId, `${label(event)}, grading its patch`);
         draw();
         break;
       case 'attempt-end':

@@ -105,6 +105,7 @@ export function jsonReport(
         completionTokens: attempt.totals.completionTokens,
         cost: attempt.totals.cost,
         durationMs: attempt.durationMs,
+        endedAt: attempt.endedAt,
         flags: attempt.grade?.flags ?? [],
       })),
     })),

@@ -51,6 +51,8 @@ export interface AttemptReport {
   readonly grade?: GradeReport;
   readonly totals: LoopResult['totals'];
   readonly durationMs: number;
+  /** ISO 8601. */
+  readonly endedAt: string;
   /** Why the record of this attempt is not complete, where it is not. */
   readonly recordProblem?: string;
 }
@@ -79,9 +81,10 @@ export async function runAttempt(setup: AttemptSetup, deps: AttemptDeps): Promis
   const summary = await setup.redactor.redact(acted.loop.summary);
   const { totals, leniencyUsed, localOnly } = acted.loop;
   const durationMs = Math.round(performance.now() - began);
+  const endedAt = new Date().toISOString();
   const recordProblem = await record(deps.sink, {
     type: 'end',
-    endedAt: new Date().toISOString(),
+    endedAt,
     end,
     outcome: row.outcome,
     reward: row.reward,
@@ -103,6 +106,7 @@ export async function runAttempt(setup: AttemptSetup, deps: AttemptDeps): Promis
     grade,
     totals,
     durationMs,
+    endedAt,
     recordProblem,
   };
 }

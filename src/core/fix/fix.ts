@@ -172,7 +172,8 @@ async function fixProject(
 
   if (options.parity) {
     // This runs outside of the sandbox, so it is said; for a stranger's repository leave it out.
-    const text = 'Running them once in your own environment, to compare (--no-parity leaves it out)';
+    const text =
+      'Running them once in your own environment, to compare (--no-parity leaves it out)';
     listener?.({ kind: 'progress', text });
   }
   const parity = options.parity

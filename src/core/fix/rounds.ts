@@ -40,50 +40,76 @@ interface Open {
 
 /**
  * Every target gets a first try before any gets a second one: a hard test must not keep the easy
- * ones waiting. A patch that solves other targets too saves their attempts.
+ * ones waiting. What may run at the same time goes to different targets first, then to further
+ * attempts at the same one. A patch that solves other targets too saves their attempts.
  */
 export async function runRounds(
   targets: readonly { readonly target: TestResult; readonly setup: TargetSetup }[],
   options: RoundsOptions,
 ): Promise<RoundsReport> {
-  const { attempts, parallel, signal, listener } = options;
-  const perRound = Math.min(parallel, attempts);
-  const entries = targets.map((entry): Open => ({ ...entry, attempts: [], over: false }));
-  const patches: SolvedPatch[] = [];
-  let broken = false;
-
-  for (let made = 0; made < attempts && !broken; made += perRound) {
-    for (const [index, entry] of entries.entries()) {
-      if (signal.aborted || broken) break;
-      if (entry.over) continue;
-      const { target, setup } = entry;
-      listener?.({ kind: 'target', target: target.id, index, of: entries.length });
-      const series = await runSeries(setup, {
-        ...options,
-        attempts: Math.min(perRound, attempts - made),
-        made,
-      });
-      entry.attempts.push(...series.attempts);
-      if (series.best?.row.outcome === 'solved') {
-        entry.over = true;
-        patches.push(await withAllThatItSolves(entry, series.best, patches, entries, options));
+  const { attempts, parallel, signal } = options;
+  const side = Math.max(1, Math.floor(parallel / targets.length));
+  const perRound = Math.min(side, attempts);
+  const rounds: Rounds = {
+    entries: targets.map((entry): Open => ({ ...entry, attempts: [], over: false })),
+    patches: [],
+    broken: false,
+  };
+  for (let made = 0; made < attempts && !rounds.broken; made += perRound) {
+    const waiting = [...rounds.entries.entries()];
+    const worker = async (): Promise<void> => {
+      for (let next = waiting.shift(); next; next = waiting.shift()) {
+        const [index, entry] = next;
+        if (signal.aborted || rounds.broken) return;
+        if (entry.over) continue;
+        await tryTarget(rounds, entry, index, {
+          ...options,
+          attempts: Math.min(perRound, attempts - made),
+          made,
+        });
       }
-      // What broke once outside of the policy's control breaks for the other targets as well.
-      broken = series.attempts.some(({ end }) => end.kind === 'infrastructure');
-      entry.over ||= series.attempts.some((report) => nothingLeft(options.policy, setup, report));
-    }
+    };
+    const workers = Math.max(1, Math.floor(parallel / perRound));
+    await Promise.all(Array.from({ length: Math.min(workers, targets.length) }, worker));
   }
   return {
-    targets: entries.map(({ target, setup, attempts: all, solvedBy, over }) => ({
+    targets: rounds.entries.map(({ target, setup, attempts: all, solvedBy, over }) => ({
       target,
       framework: setup.grade.framework.id,
       attempts: all,
       best: bestOf(all),
       solvedBy,
-      ...(broken && !over && all.length === 0 ? { skipped: NOT_TRIED } : {}),
+      ...(rounds.broken && !over && all.length === 0 ? { skipped: NOT_TRIED } : {}),
     })),
-    patches,
+    patches: rounds.patches,
   };
+}
+
+interface Rounds {
+  readonly entries: readonly Open[];
+  readonly patches: SolvedPatch[];
+  /** An attempt ended for reasons of the environment: the others would as well. */
+  broken: boolean;
+}
+
+async function tryTarget(
+  rounds: Rounds,
+  entry: Open,
+  index: number,
+  options: RoundsOptions & SeriesOptions,
+): Promise<void> {
+  const { entries, patches } = rounds;
+  const { target, setup } = entry;
+  options.listener?.({ kind: 'target', target: target.id, index, of: entries.length });
+  const series = await runSeries(setup, options);
+  entry.attempts.push(...series.attempts);
+  // Meanwhile a patch for another target may have solved this one too: one patch is enough.
+  if (series.best?.row.outcome === 'solved' && !entry.over) {
+    entry.over = true;
+    patches.push(await withAllThatItSolves(entry, series.best, patches, entries, options));
+  }
+  rounds.broken ||= series.attempts.some(({ end }) => end.kind === 'infrastructure');
+  entry.over ||= series.attempts.some((report) => nothingLeft(options.policy, setup, report));
 }
 
 async function withAllThatItSolves(
@@ -98,7 +124,7 @@ async function withAllThatItSolves(
   const open = entries.filter((entry) => !entry.over).map((entry) => entry.target.id);
   const passing = await passingWith(grade, [...earlier, own], open, signal);
   for (const entry of entries) {
-    if (!passing.has(entry.target.id)) continue;
+    if (entry.over || !passing.has(entry.target.id)) continue;
     entry.over = true;
     entry.solvedBy = target.id;
   }

@@ -60,4 +60,30 @@ describe('progress', () => {
     expect(printed({})).not.toContain('\x1b[3');
     expect(printed({ columns: 80, env: { TERM: 'dumb' } })).not.toContain('\x1b[3');
   });
+
+  it('puts a result below the heading of its own test when several are worked on', () => {
+    const { context, stderr } = captured({});
+    const { listener } = createProgress(context);
+    const solved = outcomeOf({ kind: 'submitted' }, 'passed');
+    const end = (target: string) =>
+      listener({
+        kind: 'attempt-end',
+        target,
+        attemptId: target,
+        number: 1,
+        row: solved,
+        turns: 1,
+        durationMs: 5,
+      });
+    listener({ kind: 'target', target: 'a', index: 0, of: 2 });
+    listener({ kind: 'target', target: 'b', index: 1, of: 2 });
+    end('a');
+    end('b');
+    const solvedLine = '  ✓ attempt 1: solved (1 turn, 0.0 s)';
+    expect(
+      stderr()
+        .split('\n')
+        .filter((line) => line !== ''),
+    ).toEqual(['[1/2] a', '[2/2] b', '[1/2] a', solvedLine, '[2/2] b', solvedLine]);
+  });
 });

@@ -15,6 +15,7 @@ const report = (
   summary: '',
   totals: { turns: 1, promptTokens: 0, completionTokens: 0 },
   durationMs: 1,
+  endedAt: '2026-01-01T00:00:00.000Z',
 });
 
 describe('the best of a series', () => {
