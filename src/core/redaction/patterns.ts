@@ -2,7 +2,13 @@ import { isSecretName } from './environment.ts';
 import type { Detector, Finding } from './finding.ts';
 import { MARKER } from './finding.ts';
 import { findPrivateKeys } from './private-keys.ts';
-import { isCommonValue, isIssued, isPlaceholder, looksRandom } from './randomness.ts';
+import {
+  isCommonValue,
+  isIssued,
+  isPlaceholder,
+  looksLikeName,
+  looksRandom,
+} from './randomness.ts';
 
 /**
  * Secrets that are recognised by their form, beyond secretlint's rules. Each pattern takes the
@@ -103,7 +109,8 @@ const PATTERNS: readonly Pattern[] = [
     hint: /AIza|hf_/,
     expression:
       /(?:(?<![A-Za-z0-9])|(?<=\\[abfnrtv])|(?<=\[[\d;]*m))(?:AIza[A-Za-z0-9_-]{35}|hf_[A-Za-z0-9]{30,40}(?![A-Za-z0-9]))/g,
-    accept: (secret) => isIssued(secret.replace(/^(?:AIza|hf_)/, '')),
+    accept: (secret) =>
+      isIssued(secret.slice(3)) && (!secret.startsWith('hf_') || !looksLikeName(secret.slice(3))),
   },
   {
     kind: 'token',

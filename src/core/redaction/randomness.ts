@@ -44,13 +44,14 @@ function entropy(value: string): number {
   return bits;
 }
 
-/**
- * For values whose form already says what they are: not filled in later, many different characters,
- * and not a name in camel case (where few letters are capital, and no digit helps).
- */
+/** For values whose form already says what they are: many different characters, not filled in later. */
 export function isIssued(value: string): boolean {
-  if (isPlaceholder(value) || new Set(value).size < 10) return false;
-  return (value.match(/[A-Z\d]/g) ?? []).length >= Math.min(8, value.length / 4);
+  return new Set(value).size >= 10 && !/x{6,}|\*{3,}|\.{3}/i.test(value);
+}
+
+/** A long name in camel case is not random: few of its letters are capital, and it has few digits. */
+export function looksLikeName(value: string): boolean {
+  return (value.match(/[A-Z\d]/g) ?? []).length < 6;
 }
 
 /**

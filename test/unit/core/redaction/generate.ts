@@ -78,7 +78,7 @@ export const FORMS: Readonly<Record<string, () => Planted>> = {
     ),
   'Hugging Face token': () => bare(`${['h', 'f_'].join('')}${randomSecret(34)}`),
   'Hugging Face token of letters alone': () =>
-    bare(`${['h', 'f_'].join('')}${randomText(34, LETTERS)}`),
+    bare(`${['h', 'f_'].join('')}${randomText(6, LETTERS.slice(0, 26))}${randomText(28, LETTERS)}`),
   'OpenAI-like key': () => bare(`${['s', 'k-'].join('')}${randomSecret(48)}`),
   'SendGrid key': () => bare(`${['S', 'G.'].join('')}${randomSecret(22)}.${randomSecret(43)}`),
   'JSON Web Token': () => bare(jwt()),
