@@ -79,6 +79,33 @@ describe('a session survives its commands', () => {
     await expectHealthy();
   });
 
+  test('descriptors of what the supervisor starts for itself are closed to commands', async () => {
+    // Whoever could open them would take requests away, or print into later calls.
+    const watcher = `
+import os, time
+seen = set()
+end = time.time() + 2
+while time.time() < end:
+    for p in os.listdir("/proc"):
+        try:
+            # Readable by the same rule as descriptors, and not for a process that has ended.
+            seen.add(os.readlink(f"/proc/{p}/exe").split("/")[-1])
+        except OSError: pass
+print(*sorted(seen), file=open("/tmp/seen", "w"))
+`;
+    await text(`cat > /tmp/watcher.py <<'EOF'\n${watcher}\nEOF\nsetsid python3 /tmp/watcher.py &`);
+    const content = Buffer.alloc(8_000_000);
+    const end = performance.now() + 1_500;
+    while (performance.now() < end) await session.files.write('/workspace/large', content);
+    await text('sleep 0.2');
+    await expect
+      .poll(() => text('cat /tmp/seen 2>/dev/null'), { timeout: 5_000 })
+      .toContain('sleep');
+    expect((await text('builtin printf "%s" "$(</tmp/seen)"')).split(' ')).not.toContain('head');
+    const relays = 'for p in /proc/[0-9]*; do ls $p/fd >/dev/null 2>&1 && readlink $p/exe; done';
+    expect(await text(relays)).not.toMatch(/\/(cat|head)$/m);
+  });
+
   test('programs of the workspace are not taken for those of the system', async () => {
     const bin = join(fixture.spec.base.workspacePath, 'bin');
     const own = await provider.open({

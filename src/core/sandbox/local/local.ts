@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { constants } from 'node:fs';
 import { chmod, copyFile, mkdir, realpath, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stateFolder } from '../../platform/state-folder.ts';
@@ -40,13 +41,18 @@ const OPEN_MEMORY_SCORE = 'exec 4<>/proc/self/oom_score_adj || exec 4<>/dev/null
 /**
  * The supervisor's program is a copy of bash that can be executed but not read: the kernel then
  * makes its process non-dumpable, and commands, although they have the same uid, can neither trace
- * it nor open its descriptors, where they could forge control lines.
+ * it nor open its descriptors, where they could forge control lines. The same goes for the two
+ * programs that it gives the host's streams to.
  */
 async function writeSupervisor(folder: string): Promise<void> {
   await mkdir(folder);
-  const program = join(folder, 'bash');
-  await copyFile(await realpath('/bin/bash'), program);
-  await chmod(program, 0o111);
+  await Promise.all(
+    ['bash', 'cat', 'head'].map(async (name) => {
+      const program = join(folder, name);
+      await copyFile(await realpath(`/bin/${name}`), program, constants.COPYFILE_FICLONE);
+      await chmod(program, 0o111);
+    }),
+  );
   await writeFile(join(folder, 'supervisor.sh'), supervisorScript, { mode: 0o444 });
 }
 

@@ -54,9 +54,11 @@ trap : HUP INT QUIT TERM USR1 USR2 ALRM PIPE
 ulimit -c 0
 
 # The programs used here are the system's, named in full: PATH begins with folders of tool chains,
-# which may lie in the workspace, where a command can write.
+# which may lie in the workspace, where a command can write. Better still are copies beside this
+# script that cannot be read: their processes, which hold the streams of the host, cannot be opened.
 p_system=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 p_find() {
+  [[ ! -x ${0%/*}/$1 ]] || { printf %s "${0%/*}/$1"; return; }
   PATH=$p_system builtin type -P "$1" || builtin type -P "$1"
 }
 p_cat=$(p_find cat) p_head=$(p_find head) p_timeout=$(p_find timeout) p_rm=$(p_find rm)
