@@ -56,8 +56,11 @@ def use_packed_attention(model: PreTrainedModel) -> None:
     model.set_attn_implementation(NAME)
 
 
-def packed_logits(model: nn.Module, packed: PackedRows) -> Tensor:
-    """float [T, V]: what the model says after each token. `model` was given to `use_packed_attention`."""
+def packed_logits(model: nn.Module, packed: PackedRows, places: Tensor | None = None) -> Tensor:
+    """float [T, V]: what the model says after each token. `model` was given to `use_packed_attention`.
+
+    places: int64 [N], only after these tokens: [N, V].
+    """
     output = model(
         input_ids=packed.ids[None],
         position_ids=packed.positions[None],
@@ -65,6 +68,7 @@ def packed_logits(model: nn.Module, packed: PackedRows) -> Tensor:
         attention_mask={"full_attention": None},
         cu_seq_lens_q=packed.cu_seqlens,
         use_cache=False,
+        logits_to_keep=0 if places is None else places,
     )
     logits: Tensor = output.logits[0]
     return logits
@@ -79,3 +83,13 @@ def token_logprobs(logits: Tensor, packed: PackedRows) -> Tensor:
     chosen = predicted.gather(1, packed.ids[1:, None])[:, 0]
     shifted = torch.cat((chosen.new_zeros(1), chosen))
     return torch.where(packed.positions == 0, shifted.new_zeros(()), shifted)
+
+
+def learnt_logprobs(model: nn.Module, packed: PackedRows) -> Tensor:
+    """float [N]: log-probability of each of the N learnt tokens, in their order.
+
+    The same as `token_logprobs` under the mask, without the work for tokens that are not learnt.
+    """
+    places = packed.loss_mask.nonzero()[:, 0]
+    logits = packed_logits(model, packed, places - 1)
+    return -functional.cross_entropy(logits.float(), packed.ids[places], reduction="none")

@@ -16,7 +16,7 @@ from safetensors.torch import save_model as save_weights
 from torch import Tensor
 from transformers import Qwen2ForCausalLM
 
-from .attention import packed_logits, token_logprobs, use_packed_attention
+from .attention import learnt_logprobs, use_packed_attention
 from .checkpoint import Checkpoint, find_latest, remove_old, write_checkpoint
 from .json_line import json_line
 from .optimizer import OptimizerOptions, apply_step, new_optimizer
@@ -94,8 +94,7 @@ def supervised_loss(model: Qwen2ForCausalLM, packed: PackedRows, learnt_tokens: 
 
     Packs of one step add up to the mean over the step, however the rows are cut.
     """
-    logprobs = token_logprobs(packed_logits(model, packed), packed)
-    return -(logprobs * packed.loss_mask).sum() / learnt_tokens
+    return -learnt_logprobs(model, packed).sum() / learnt_tokens
 
 
 def train_supervised(

@@ -4,7 +4,12 @@ import random
 
 import pytest
 import torch
-from prime_learner.attention import packed_logits, token_logprobs, use_packed_attention
+from prime_learner.attention import (
+    learnt_logprobs,
+    packed_logits,
+    token_logprobs,
+    use_packed_attention,
+)
 from prime_learner.model import ModelShape, new_model
 from prime_learner.packing import epoch_order, pack, plan_packs, rows_of_step
 from prime_learner.rows import TrainingRow
@@ -112,3 +117,15 @@ def test_tokens_outside_the_mask_have_no_gradient(tiny_shape: ModelShape) -> Non
     (token_logprobs(logits, packed) * packed.loss_mask).sum().backward()
     assert logits.grad is not None
     assert [bool(line.any()) for line in logits.grad] == [False, True, False, False]
+
+
+def test_log_probabilities_of_learnt_tokens_alone_are_the_same(tiny_shape: ModelShape) -> None:
+    model = new_model(tiny_shape, 50, seed=1)
+    use_packed_attention(model)
+    rows = [
+        TrainingRow(id="a", ids=(1, 2, 3, 4, 5), loss_mask=(0, 1, 0, 1, 1)),
+        TrainingRow(id="b", ids=(6, 7, 8), loss_mask=(0, 0, 1)),
+    ]
+    packed = pack(rows)
+    whole = token_logprobs(packed_logits(model, packed), packed)[packed.loss_mask]
+    torch.testing.assert_close(learnt_logprobs(model, packed), whole, atol=1e-6, rtol=0)
