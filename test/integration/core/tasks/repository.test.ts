@@ -138,6 +138,8 @@ describe('tasks of a repository', () => {
     const tree = trees.get(task?.tree ?? '');
     if (task === undefined || tree === undefined) throw new Error('no task');
     expect(task.framework).toBe('pytest');
+    expect(task.environment.detail).toMatch(/^pytest, Python 3\.\d+/);
+    expect(task.environment.detail).not.toContain('/');
     expect(task.hidden.length).toBeGreaterThan(0);
     const seen = viewOf(task, tree, 'agent').get('tests/test_tiny.py')?.content.toString() ?? '';
     for (const id of task.hidden) {
