@@ -85,6 +85,10 @@ export function createProgress(context: CliContext): ProgressView {
         live.set(event.attemptId, `${label(event)}, grading its patch`);
         draw();
         break;
+      case 'attempt-dropped':
+        live.delete(event.attemptId);
+        draw();
+        break;
       case 'attempt-end':
         attemptEnd(event);
         break;

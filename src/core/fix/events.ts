@@ -37,6 +37,13 @@ export type FixEvent =
       readonly turns: number;
       readonly durationMs: number;
     }
+  /** Ended because another attempt at the same task made it needless. */
+  | {
+      readonly kind: 'attempt-dropped';
+      readonly target: string;
+      readonly attemptId: string;
+      readonly number: number;
+    }
   | { readonly kind: 'verifying'; readonly targets: readonly string[] };
 
 /** Must not throw. */

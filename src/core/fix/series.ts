@@ -54,6 +54,11 @@ export async function runSeries(
             onGrading: () => listener?.({ kind: 'grading', ...where }),
           },
         );
+        // Ended by the result of another one: it says nothing about the task.
+        if (report.end.kind === 'cancelled' && enough.signal.aborted && !options.signal.aborted) {
+          listener?.({ kind: 'attempt-dropped', ...where });
+          continue;
+        }
         ended.push(report);
         if (report.recordProblem) listener?.({ kind: 'warning', text: report.recordProblem });
         const { row, totals, durationMs } = report;

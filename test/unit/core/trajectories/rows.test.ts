@@ -72,7 +72,8 @@ const plan = fc.array(fc.record({ continues: fc.boolean(), added: ids, sampled: 
 function turnsOf(
   steps: readonly { continues: boolean; added: number[]; sampled: number[] }[],
 ): TurnLine[] {
-  let context: number[] = [];
+  // Never empty: everything would continue an empty row.
+  let context: number[] = [99];
   return steps.map(({ continues, added, sampled }, index) => {
     // Ids of 100 and more never occur elsewhere: such a prompt cannot continue by accident.
     const promptIds = continues ? [...context, ...added] : [100 + index, ...added];
