@@ -235,7 +235,7 @@ async function judge(context: Context, path: string, edit: Edit): Promise<Task |
       tool: language === 'python' ? 'python' : 'node',
       range: '',
       // Tasks are handed on: paths of this machine are nobody's business.
-      detail: project.detail.replace(/(?: (?:at|in))? \/[^\s,]+/g, ''),
+      detail: project.detail.replace(/ \(\/[^)]*\)|(?: (?:at|in))? \/[^\s,]+/g, ''),
       lockFiles: [...tree.keys()].filter((file) => LOCK_FILES.test(file)).sort(),
     },
     checked: { original: 2, bug: 2, visible: 1 },
