@@ -132,7 +132,7 @@ function fix(example, environment) {
   // What cannot be solved by small edits should not hold up what can.
   if (!passed.some((argument) => argument.startsWith('--attempts'))) limits.push('--attempts', '1');
   if (!passed.some((argument) => argument.startsWith('--max-minutes')))
-    limits.push('--max-minutes', '1');
+    limits.push('--max-minutes', '1.5');
   return new Promise((resolve) => {
     const args = [
       join(root, 'bin/prime-agent.js'),
