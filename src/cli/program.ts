@@ -54,13 +54,8 @@ export function createProgram(context: CliContext): {
     .option('--max-minutes <n>', 'minutes of one attempt', positiveNumber)
     .option('--max-reply-tokens <n>', 'tokens of one reply of a model', positive)
     .addOption(sandboxOption())
-    .option(
-      '--include <glob>',
-      'ignored files that the tests need; may be given several times',
-      collect,
-      [],
-    )
-    .option('--test-timeout <seconds>', 'for one run of the tests', positive, 300)
+    .addOption(includeOption())
+    .addOption(testTimeoutOption())
     .option('--hint <text>', 'what you already know about the failure')
     .option('--no-parity', 'do not compare with your own environment first')
     .option('--apply', 'apply the verified patch to your files', false)
@@ -73,13 +68,8 @@ export function createProgram(context: CliContext): {
     .argument('[path]', 'folder of the repository', '.')
     .option('--command <cmd>', 'own test command')
     .addOption(sandboxOption())
-    .option(
-      '--include <glob>',
-      'ignored files that the tests need; may be given several times',
-      collect,
-      [],
-    )
-    .option('--test-timeout <seconds>', 'for one run of the tests', positive, 300)
+    .addOption(includeOption())
+    .addOption(testTimeoutOption())
     .option('--failing', 'only those that fail', false)
     .option('--json', 'one JSON document on standard output', false)
     .action(act((path: string, options) => testsCommand(path, options, context)));
@@ -102,13 +92,8 @@ export function createProgram(context: CliContext): {
     .option('--limit <n>', 'tasks from the repository at most', positive, 100)
     .option('--max-minutes <n>', 'for the repository', positiveNumber, 30)
     .addOption(sandboxOption())
-    .option(
-      '--include <glob>',
-      'ignored files that the tests need; may be given several times',
-      collect,
-      [],
-    )
-    .option('--test-timeout <seconds>', 'for one run of the tests', positive, 300)
+    .addOption(includeOption())
+    .addOption(testTimeoutOption())
     .option('--json', 'one JSON document on standard output', false)
     .action(act((repo: string | undefined, options) => tasksBuildCommand(repo, options, context)));
 
@@ -165,6 +150,17 @@ function sandboxOption(): Option {
   )
     .choices(['auto', 'local', 'docker', 'none'])
     .default('auto');
+}
+
+function includeOption(): Option {
+  const text = 'ignored files that the tests need; may be given several times';
+  return new Option('--include <glob>', text).argParser(collect).default([]);
+}
+
+function testTimeoutOption(): Option {
+  return new Option('--test-timeout <seconds>', 'for one run of the tests')
+    .argParser(positive)
+    .default(300);
 }
 
 function collect(value: string, earlier: readonly string[]): string[] {

@@ -1,7 +1,7 @@
 import { firstLine } from '../../core/fix/not-loadable.ts';
 import { problem } from '../../core/fix/prepare.ts';
 import type { TestResult } from '../../core/frameworks/framework.ts';
-import { makeBaseline } from '../../core/grading/baseline.ts';
+import { isFailing, makeBaseline } from '../../core/grading/baseline.ts';
 import type { Baseline } from '../../core/grading/types.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
@@ -78,10 +78,6 @@ export async function testsCommand(
   if (notLoaded.length === 0) return EXIT.ok;
   context.stderr.write(`${plural(notLoaded.length, 'test file')} could not be loaded.\n`);
   return EXIT.notSolved;
-}
-
-function isFailing(test: TestResult): boolean {
-  return test.status === 'failed' || test.status === 'error';
 }
 
 function mark(test: TestResult, style: Style): string {
