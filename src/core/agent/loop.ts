@@ -16,6 +16,7 @@ import type { AttemptEnd } from './outcomes.ts';
 import { malformedCallMessage, NO_CALL_MESSAGE, repeatedCallNote } from './prompt.ts';
 import type { Redactor } from './redactor.ts';
 import { createRepetitionWatch, type RepetitionWatch } from './repetition.ts';
+import { createTryCounter, type Effort, type TryCounter } from './tries.ts';
 
 /** Replies without any call, in a row, that are answered before the attempt ends. */
 const SILENT_REPLIES = 2;
@@ -48,6 +49,7 @@ export interface LoopResult {
   readonly leniencyUsed: boolean;
   readonly localOnly: boolean;
   readonly totals: LoopTotals;
+  readonly effort: Effort;
 }
 
 export interface LoopTotals {
@@ -66,6 +68,7 @@ interface Run {
   readonly schemas: readonly ToolSchema[];
   readonly messages: Message[];
   readonly repetition: RepetitionWatch;
+  readonly tries: TryCounter;
   totals: LoopTotals;
   /** Estimate of the next prompt, in tokens. */
   contextTokens: number;
@@ -99,6 +102,7 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
     schemas: options.tools.map(toToolSchema),
     messages: [...options.messages],
     repetition: createRepetitionWatch(),
+    tries: createTryCounter(),
     totals: { turns: 0, promptTokens: 0, completionTokens: 0 },
     contextTokens: 0,
     silentReplies: 0,
@@ -115,7 +119,7 @@ export async function runLoop(options: LoopOptions): Promise<LoopResult> {
     await run.session.close().catch(() => undefined);
   }
   const { messages, summary, leniencyUsed, localOnly, totals } = run;
-  return { end, messages, summary, leniencyUsed, localOnly, totals };
+  return { end, messages, summary, leniencyUsed, localOnly, totals, effort: run.tries.effort() };
 }
 
 async function takeTurn(run: Run): Promise<AttemptEnd | undefined> {
@@ -215,7 +219,7 @@ async function runCall(
   index: number,
   observations: Observation[],
 ): Promise<AttemptEnd | undefined> {
-  const { listener, redactor, rules, tools } = run.options;
+  const { listener, redactor, rules, tools, budgets } = run.options;
   run.signal.throwIfAborted();
   listener?.({ kind: 'call', index, call });
 
@@ -234,10 +238,15 @@ async function runCall(
     return undefined;
   }
 
+  const { tries = Number.POSITIVE_INFINITY } = budgets;
+  if (run.tries.isNewTry(call) && run.tries.effort().tries >= tries) {
+    return { kind: 'budget', budget: 'tries' };
+  }
   const began = performance.now();
   const onOutput = (text: string): void => listener?.({ kind: 'output', index, text });
   const result = await orAbort(checked.run({ signal: run.signal, onOutput }), run.signal);
   const times = run.repetition.count(call, result);
+  run.tries.observe(call, result.detail?.changed);
   const text = await redactor.redact(result.text);
   const detail = result.detail as Observation['detail'];
   const durationMs = performance.now() - began;

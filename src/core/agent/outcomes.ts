@@ -12,14 +12,18 @@ export type AttemptEnd =
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'infrastructure'; readonly reason: string; readonly remedy?: string };
 
-/** `reply`: the model's reply was cut off by its token limit. `no_call`: it stopped calling tools. */
+/**
+ * `reply`: the model's reply was cut off by its token limit. `no_call`: it stopped calling tools.
+ * `tries`: it wanted to test one more state of the files than it may.
+ */
 export type BudgetKind =
   | 'turns'
   | 'context_tokens'
   | 'generated_tokens'
   | 'time'
   | 'reply'
-  | 'no_call';
+  | 'no_call'
+  | 'tries';
 
 /** What grading the submitted patch found. */
 export type Verdict =
@@ -58,6 +62,7 @@ const BUDGET_WORDS: Readonly<Record<BudgetKind, string>> = {
   time: 'the time was used up',
   reply: 'a reply was cut off by its token limit',
   no_call: 'the policy stopped calling tools without submitting',
+  tries: 'all tries were used',
 };
 
 /** @param verdict grading's result; needed for `submitted`, ignored otherwise. */

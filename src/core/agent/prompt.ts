@@ -2,6 +2,7 @@
  * Every text that the agent itself puts into the conversation. Part of the scaffold hash: a policy
  * is trained on exactly these words, so a change here is a change of scaffold (see scaffold.ts).
  */
+import type { TestCode } from './test-code.ts';
 
 export const SYSTEM_PROMPT = `You fix failing tests in the repository at /workspace.
 Read the failing test, find the cause, change the source, run the tests.
@@ -11,6 +12,8 @@ There is no network. Call submit when the target tests pass.`;
 export interface FirstMessageParts {
   /** Rendered FAIL blocks of the targets (core/tools/run-tests). */
   readonly failures: string;
+  /** Of the first target. */
+  readonly code?: TestCode;
   readonly targetCount: number;
   /** From the user. */
   readonly hint?: string;
@@ -24,9 +27,16 @@ export function firstMessage(parts: FirstMessageParts): string {
       ? 'Make this failing test pass.'
       : `Make these ${parts.targetCount} failing tests pass.`;
   const sections = [head, parts.failures];
+  if (parts.code) sections.push(...codeSections(parts.code));
   if (parts.hint) sections.push(`Hint from the user: ${parts.hint}`);
   if (parts.guidance) sections.push(`From the repository's own guide:\n${parts.guidance}`);
   return sections.join('\n\n');
+}
+
+function codeSections({ file, firstLine, lines, imports }: TestCode): readonly string[] {
+  const last = firstLine + lines.length - 1;
+  const code = [`${file}, lines ${firstLine}-${last}:`, ...lines].join('\n');
+  return imports.length === 0 ? [code] : [code, `It imports ${imports.join(', ')}.`];
 }
 
 export const NO_CALL_MESSAGE =
@@ -46,7 +56,23 @@ export function promptSamples(): Readonly<Record<string, string>> {
   return {
     system: SYSTEM_PROMPT,
     first: firstMessage({ failures: 'FAIL a', targetCount: 1 }),
-    firstWithAll: firstMessage({ failures: 'FAIL a', targetCount: 2, hint: 'h', guidance: 'g' }),
+    firstWithAll: firstMessage({
+      failures: 'FAIL a',
+      code: {
+        file: 'test/a.test.js',
+        firstLine: 3,
+        lines: ["test('a', () => {", '});'],
+        imports: ['src/a.js', 'src/b.js'],
+      },
+      targetCount: 2,
+      hint: 'h',
+      guidance: 'g',
+    }),
+    firstWithoutImports: firstMessage({
+      failures: 'FAIL a',
+      code: { file: 'test_a.py', firstLine: 3, lines: ['def test_a():'], imports: [] },
+      targetCount: 1,
+    }),
     noCall: NO_CALL_MESSAGE,
     malformed: malformedCallMessage('reason'),
     repeated: repeatedCallNote(3),

@@ -16,6 +16,7 @@ describe('the table of outcomes', () => {
     [{ kind: 'budget', budget: 'time' }, undefined, 'out_of_budget', 0, true, false],
     [{ kind: 'budget', budget: 'reply' }, undefined, 'out_of_budget', 0, true, false],
     [{ kind: 'budget', budget: 'no_call' }, undefined, 'out_of_budget', 0, true, false],
+    [{ kind: 'budget', budget: 'tries' }, undefined, 'out_of_budget', 0, true, false],
     [{ kind: 'cancelled' }, undefined, 'invalid', null, false, false],
     [{ kind: 'infrastructure', reason: 'disk full' }, undefined, 'invalid', null, false, false],
   ])(

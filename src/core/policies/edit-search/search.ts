@@ -1,3 +1,4 @@
+import { importsOf, isTestPath, type Packages } from '../../frameworks/imports.ts';
 import { applyEdit, type Edit, languageOf } from '../../tasks/operators/edit.ts';
 import { outlineOf } from '../../tasks/operators/functions.ts';
 import {
@@ -8,7 +9,6 @@ import {
   type TestReport,
 } from './failures.ts';
 import { hintsOf } from './hints.ts';
-import { importsOf, isTestPath, type Packages } from './imports.ts';
 import { createRandom } from './random.ts';
 import { type Candidate, rankCandidates, type Subject } from './rank.ts';
 import { toReplacement } from './replacement.ts';

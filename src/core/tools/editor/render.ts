@@ -17,7 +17,7 @@ export interface ViewLimits {
 
 export const VIEW_LIMITS: ViewLimits = { viewChars: 16_000, snippetChars: 4_000, lineChars: 1_000 };
 
-const CONTEXT_LINES = 4;
+const CONTEXT_LINES = 2;
 
 const ENCODING_NAMES: Readonly<Record<Encoding, string>> = {
   utf8: 'UTF-8',

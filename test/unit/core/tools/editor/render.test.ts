@@ -41,11 +41,11 @@ describe('renderView', () => {
 });
 
 describe('renderEdited', () => {
-  it('shows four lines on each side', () => {
+  it('shows two lines on each side', () => {
     const { text } = renderEdited(path, lines(1, 20), { firstLine: 10, lastLine: 11 });
     expect(text.split('\n').map((line) => line.trim().split('\t')[0])).toEqual([
       'Edited /workspace/a:',
-      ...['6', '7', '8', '9', '10', '11', '12', '13', '14', '15'],
+      ...['8', '9', '10', '11', '12', '13'],
     ]);
   });
 
@@ -125,8 +125,6 @@ it('has a sample of every template', () => {
       "created": "Created /workspace/src/a.js (7 lines).",
       "dangling": "/workspace/src/a.js is a symbolic link whose target does not exist.",
       "edited": "Edited /workspace/src/a.js:
-         2	two
-         3	three
          4	four
          5	five
          6	six

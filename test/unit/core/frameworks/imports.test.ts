@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  importsOf,
-  isTestPath,
-  specifiersOf,
-} from '../../../../../src/core/policies/edit-search/imports.ts';
+import { importsOf, isTestPath, specifiersOf } from '../../../../src/core/frameworks/imports.ts';
 
 const files = new Set([
   'src/a.js',
