@@ -3,14 +3,13 @@ import type { AttemptListener } from '../agent/events.ts';
 import { type LoopResult, runLoop } from '../agent/loop.ts';
 import type { Message } from '../agent/messages.ts';
 import { type AttemptEnd, type OutcomeRow, outcomeOf } from '../agent/outcomes.ts';
-import { firstMessage, SYSTEM_PROMPT } from '../agent/prompt.ts';
 import type { Redactor } from '../agent/redactor.ts';
+import { openTreeReader } from '../frameworks/inside-tree.ts';
 import { gradePatch } from '../grading/grade.ts';
 import type { Baseline, GradeReport, GradeSetup } from '../grading/types.ts';
 import type { Policy } from '../policies/policy.ts';
 import { SandboxFailure, type SandboxSession } from '../sandbox/sandbox.ts';
 import { extractPatch } from '../snapshot/patch.ts';
-import { renderFailures } from '../tools/run-tests/render.ts';
 import {
   type Budgets,
   type HeaderLine,
@@ -18,6 +17,7 @@ import {
   type TrajectoryLine,
   type TrajectorySink,
 } from '../trajectories/schema.ts';
+import { openingMessages } from './opening.ts';
 import { currentScaffoldHash } from './scaffold.ts';
 import { attemptTools, runTestsLimit } from './tools.ts';
 import { AGENT_VERSION } from './version.ts';
@@ -31,6 +31,12 @@ export interface AttemptSetup {
   readonly targets: readonly string[];
   readonly grade: GradeSetup;
   readonly baseline: Baseline;
+  /** Where the patch is graded, when that is not where it was made (tests that the agent does not see). */
+  readonly grading?: {
+    readonly setup: GradeSetup;
+    readonly baseline: Baseline;
+    readonly targets: readonly string[];
+  };
   readonly policy: Policy;
   readonly budgets: Budgets;
   readonly rules: 'strict' | 'lenient';
@@ -50,6 +56,7 @@ export interface AttemptReport {
   /** undefined: not submitted, or grading itself broke (the row says why). */
   readonly grade?: GradeReport;
   readonly totals: LoopResult['totals'];
+  readonly effort: LoopResult['effort'];
   readonly durationMs: number;
   /** ISO 8601. */
   readonly endedAt: string;
@@ -71,7 +78,12 @@ export interface AttemptDeps {
  */
 export async function runAttempt(setup: AttemptSetup, deps: AttemptDeps): Promise<AttemptReport> {
   const began = performance.now();
-  const messages = await openingMessages(setup);
+  const wanted = new Set(setup.targets);
+  const messages = await openingMessages({
+    ...setup,
+    tree: openTreeReader(setup.grade.spec.base.tree),
+    failing: setup.baseline.failing.filter((test) => wanted.has(test.id)),
+  });
   const unrecorded = await record(deps.sink, headerLine(setup, messages));
   const acted: Acted = unrecorded
     ? { loop: notStarted(messages), end: { kind: 'infrastructure', reason: unrecorded }, patch: '' }
@@ -79,7 +91,7 @@ export async function runAttempt(setup: AttemptSetup, deps: AttemptDeps): Promis
   const { end, row, grade } = await judge(setup, deps, acted);
 
   const summary = await setup.redactor.redact(acted.loop.summary);
-  const { totals, leniencyUsed, localOnly } = acted.loop;
+  const { totals, effort, leniencyUsed, localOnly } = acted.loop;
   const durationMs = Math.round(performance.now() - began);
   const endedAt = new Date().toISOString();
   const recordProblem = await record(deps.sink, {
@@ -105,6 +117,7 @@ export async function runAttempt(setup: AttemptSetup, deps: AttemptDeps): Promis
     summary,
     grade,
     totals,
+    effort,
     durationMs,
     endedAt,
     recordProblem,
@@ -132,8 +145,15 @@ async function judge(setup: AttemptSetup, deps: AttemptDeps, acted: Acted): Prom
   if (end.kind !== 'submitted') return { end, row: outcomeOf(end, undefined) };
   if (acted.unusable) return { end, row: { ...outcomeOf(end, 'failed'), reason: acted.unusable } };
   deps.onGrading?.();
-  const { grade, baseline, targets } = setup;
-  const graded = await gradePatch({ setup: grade, baseline, targets, patch, signal: deps.signal });
+  const where = setup.grading ?? { ...setup, setup: setup.grade };
+  const { baseline, targets } = where;
+  const graded = await gradePatch({
+    setup: where.setup,
+    baseline,
+    targets,
+    patch,
+    signal: deps.signal,
+  });
   if (graded.kind === 'graded') {
     const { report } = graded;
     const row = outcomeOf(end, report.verdict);
@@ -209,22 +229,8 @@ function notStarted(messages: readonly Message[]): LoopResult {
     leniencyUsed: false,
     localOnly: false,
     totals: { turns: 0, promptTokens: 0, completionTokens: 0 },
+    effort: { edits: 0, testRuns: 0, tries: 0 },
   };
-}
-
-async function openingMessages(setup: AttemptSetup): Promise<readonly Message[]> {
-  const wanted = new Set(setup.targets);
-  const failing = setup.baseline.failing.filter((test) => wanted.has(test.id));
-  const text = firstMessage({
-    failures: renderFailures(failing),
-    targetCount: failing.length,
-    hint: setup.hint,
-    guidance: setup.guidance,
-  });
-  return [
-    { role: 'system', content: SYSTEM_PROMPT },
-    { role: 'user', content: await setup.redactor.redact(text) },
-  ];
 }
 
 function headerLine(setup: AttemptSetup, messages: readonly Message[]): HeaderLine {

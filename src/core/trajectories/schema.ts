@@ -5,7 +5,7 @@ import { z } from 'zod';
  * per turn as it happens, last the end. A file without an end is an attempt that was cut off.
  * Readers accept older minor versions; a new major version needs a migration.
  */
-export const TRAJECTORY_VERSION = '1.0';
+export const TRAJECTORY_VERSION = '1.1';
 
 const tokenIds = z.array(z.int().nonnegative());
 
@@ -87,6 +87,8 @@ export const budgetsSchema = z.strictObject({
   generatedTokens: z.int().positive(),
   replyTokens: z.int().positive(),
   timeMs: z.int().positive(),
+  /** States of the files that may be tested or handed in (agent/tries.ts); without it: any number. */
+  tries: z.int().positive().optional(),
 });
 
 export const headerLineSchema = z.strictObject({
@@ -159,7 +161,15 @@ export const endLineSchema = z.strictObject({
     z.strictObject({ kind: z.literal('invalid_tool_call'), reason: z.string() }),
     z.strictObject({
       kind: z.literal('budget'),
-      budget: z.enum(['turns', 'context_tokens', 'generated_tokens', 'time', 'reply', 'no_call']),
+      budget: z.enum([
+        'turns',
+        'context_tokens',
+        'generated_tokens',
+        'time',
+        'reply',
+        'no_call',
+        'tries',
+      ]),
     }),
     z.strictObject({ kind: z.literal('cancelled') }),
     z.strictObject({

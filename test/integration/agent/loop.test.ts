@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { type LoopOptions, type LoopResult, runLoop } from '../../../src/core/agent/loop.ts';
 import { PolicyFailure } from '../../../src/core/policies/policy.ts';
 import { createScriptedPolicy, type Script } from '../../../src/core/policies/scripted.ts';
@@ -28,9 +29,20 @@ const BUDGETS = {
 const bash = (command: string) => ({ calls: [{ name: 'bash', arguments: { command } }] });
 const submit = { calls: [{ name: 'submit', arguments: { summary: 'all done' } }] };
 
+/** Stands for the real one where only the call matters. */
+const testsTool: Tool = {
+  name: 'run_tests',
+  description: '',
+  parameters: z.strictObject({}),
+  run: async () => ({ ok: false, text: '1 failed' }),
+};
+
 async function attempt(
   script: Script,
-  options: Partial<Omit<LoopOptions, 'policy' | 'tools'>> = {},
+  {
+    withTests = false,
+    ...options
+  }: Partial<Omit<LoopOptions, 'policy' | 'tools'>> & { readonly withTests?: boolean } = {},
 ): Promise<LoopResult & { lines: TrajectoryLine[] }> {
   const folder = await tempFolder();
   const tree = join(folder, 'tree');
@@ -49,6 +61,7 @@ async function attempt(
       createBashTool(session),
       createEditorTool(session),
       createSubmitTool(),
+      ...(withTests ? [testsTool] : []),
     ] as readonly Tool[],
     messages: [{ role: 'user', content: 'go' }],
     budgets: BUDGETS,
@@ -139,6 +152,35 @@ describe('the agent loop', () => {
       'string',
       'undefined',
     ]);
+  });
+
+  it('ends when one more state of the files would be tested or handed in than may be', async () => {
+    const edit = (from: string, to: string) => ({
+      calls: [
+        {
+          name: 'str_replace_editor',
+          arguments: {
+            command: 'str_replace',
+            path: '/workspace/a.txt',
+            old_str: from,
+            new_str: to,
+          },
+        },
+      ],
+    });
+    const budgets = { ...BUDGETS, tries: 1 };
+    const once = await attempt([edit('one', 'two'), submit], { budgets });
+    expect(once.end).toEqual({ kind: 'submitted' });
+    expect(once.effort).toEqual({ edits: 1, testRuns: 0, tries: 1 });
+
+    const test = { calls: [{ name: 'run_tests', arguments: {} }] };
+    const twice = await attempt([edit('one', '1'), test, edit('two', '2'), bash('true'), submit], {
+      budgets,
+      withTests: true,
+    });
+    expect(twice.end).toEqual({ kind: 'budget', budget: 'tries' });
+    expect(twice.effort).toEqual({ edits: 2, testRuns: 1, tries: 1 });
+    expect(twice.totals.turns).toBe(5);
   });
 
   it('starts to count anew after a call', async () => {

@@ -89,9 +89,9 @@ function outcomeTable(): string {
     ['submitted, grading fails', { kind: 'submitted' }, 'failed'],
     ['submitted, could not be graded', { kind: 'submitted' }],
     ['a call that is not well-formed (strict rules)', { kind: 'invalid_tool_call', reason: '…' }],
-    ...(['turns', 'context_tokens', 'generated_tokens', 'time', 'reply', 'no_call'] as const).map(
-      (budget): [string, AttemptEnd] => [`budget: \`${budget}\``, { kind: 'budget', budget }],
-    ),
+    ...(
+      ['turns', 'context_tokens', 'generated_tokens', 'time', 'reply', 'no_call', 'tries'] as const
+    ).map((budget): [string, AttemptEnd] => [`budget: \`${budget}\``, { kind: 'budget', budget }]),
     ['cancelled', { kind: 'cancelled' }],
     ['infrastructure', { kind: 'infrastructure', reason: 'the reason' }],
   ];

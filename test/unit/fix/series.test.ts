@@ -14,6 +14,7 @@ const report = (
   patch,
   summary: '',
   totals: { turns: 1, promptTokens: 0, completionTokens: 0 },
+  effort: { edits: 1, testRuns: 1, tries: 1 },
   durationMs: 1,
   endedAt: '2026-01-01T00:00:00.000Z',
 });
