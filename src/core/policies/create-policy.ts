@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { createOpenAiPolicy, type OpenAiOptions } from './openai/openai.ts';
+import { createOpenAiPolicy, type OpenAiOptions, PLAIN_SAMPLING } from './openai/openai.ts';
 import { type Policy, PolicyFailure } from './policy.ts';
 
 /** What people write: `--policy edit-search|URL|DIR`, `--model NAME`. */
@@ -8,6 +8,8 @@ export interface PolicySpec {
   readonly model?: string | undefined;
   /** Repair two frequent faults in calls (interactive use only). */
   readonly lenient?: boolean | undefined;
+  /** Of sampling; default: 1, or what `openAi.sampling` says. */
+  readonly temperature?: number | undefined;
 }
 
 export interface PolicyDeps {
@@ -36,6 +38,9 @@ export async function createPolicy(spec: PolicySpec, deps: PolicyDeps): Promise<
         'edit-search has no models.',
         'Leave --model out, or name an endpoint with --policy.',
       );
+    }
+    if (spec.temperature !== undefined) {
+      return problem('usage', 'edit-search samples nothing.', 'Leave --temperature out.');
     }
     // Loaded on demand: it brings parsers that an endpoint does not need.
     const { createEditSearchPolicy } = await import('./edit-search/edit-search.ts');
@@ -66,6 +71,14 @@ async function openAi(address: string, spec: PolicySpec, deps: PolicyDeps): Prom
     const policy = await createOpenAiPolicy(
       {
         ...deps.openAi,
+        ...(spec.temperature === undefined
+          ? {}
+          : {
+              sampling: {
+                ...(deps.openAi?.sampling ?? PLAIN_SAMPLING),
+                temperature: spec.temperature,
+              },
+            }),
         baseUrl: address,
         model: spec.model,
         apiKey: keyFor(address, deps.env),

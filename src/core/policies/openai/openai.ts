@@ -70,7 +70,7 @@ export interface Prices {
   readonly completionPerMillion: number;
 }
 
-const PLAIN_SAMPLING: Sampling = { temperature: 1, topP: 1, topK: -1 };
+export const PLAIN_SAMPLING: Sampling = { temperature: 1, topP: 1, topK: -1 };
 
 /**
  * A policy behind an OpenAI-compatible endpoint. Asks the server for its models first, so that a
