@@ -1,6 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { AGENT_VERSION } from '../core/fix/version.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { EVAL_SPLITS, evalCommand } from './commands/eval.ts';
 import { fixCommand } from './commands/fix.ts';
 import { tasksBuildCommand } from './commands/tasks.ts';
 import { testsCommand } from './commands/tests.ts';
@@ -97,6 +98,41 @@ export function createProgram(context: CliContext): {
     .option('--json', 'one JSON document on standard output', false)
     .action(act((repo: string | undefined, options) => tasksBuildCommand(repo, options, context)));
 
+  program
+    .command('eval')
+    .description('Measure a policy on tasks, or compare two measurements')
+    .argument('[files...]', 'with --compare: two files of results')
+    .option(
+      '--policy <policy>',
+      'edit-search, the URL of an OpenAI-compatible endpoint, or a model folder',
+    )
+    .option('--model <name>', 'model at the endpoint')
+    .option('--temperature <x>', 'of sampling; 0: the likeliest reply (default: 1)', temperature)
+    .option('--tasks <file>', 'file of tasks, as `tasks build` writes it')
+    .addOption(
+      new Option(
+        '--split <part>',
+        'part of the tasks (default: held-out if the file is split, else all)',
+      ).choices(EVAL_SPLITS),
+    )
+    .option('--attempts <n>', 'attempts at each task', positive, 1)
+    .option('--limit <n>', 'tasks at most; the seed chooses them', positive)
+    .option('--seed <n>', 'the same seed makes the same choices', wholeNumber, 0)
+    .option('--parallel <n>', 'attempts at the same time', positive)
+    .option('--max-tries <n>', 'changes of one attempt that are tested or handed in', positive)
+    .option('--max-turns <n>', 'turns of one attempt', positive)
+    .option('--max-minutes <n>', 'minutes of one attempt', positiveNumber)
+    .option('--max-reply-tokens <n>', 'tokens of one reply of a model', positive)
+    .addOption(sandboxOption())
+    .addOption(testTimeoutOption())
+    .option(
+      '--out <file>',
+      'results; an interrupted evaluation goes on (default: eval-MODEL.jsonl)',
+    )
+    .option('--compare', 'compare two files of results, paired by task', false)
+    .option('--json', 'one JSON document on standard output', false)
+    .action(act((files: string[], options) => evalCommand(files, options, context)));
+
   const trajectories = program.command('trajectories').description('The records of attempts');
   trajectories
     .command('list')
@@ -171,6 +207,20 @@ function positive(value: string): number {
   const number = Number(value);
   if (!Number.isInteger(number) || number < 1)
     throw new InvalidArgumentError('must be a whole number above 0.');
+  return number;
+}
+
+function wholeNumber(value: string): number {
+  const number = Number(value);
+  if (value.trim() === '' || !Number.isInteger(number) || number < 0)
+    throw new InvalidArgumentError('must be a whole number, 0 or above.');
+  return number;
+}
+
+function temperature(value: string): number {
+  const number = Number(value);
+  if (value.trim() === '' || !Number.isFinite(number) || number < 0 || number > 2)
+    throw new InvalidArgumentError('must be a number from 0 to 2.');
   return number;
 }
 
