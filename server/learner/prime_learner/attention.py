@@ -10,8 +10,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from transformers import AttentionInterface, PreTrainedModel
+from transformers import AttentionInterface, PreTrainedModel, Qwen2ForCausalLM
 
+from . import training_forward
 from .packing import PackedRows
 
 NAME = "prime_learner_packed"
@@ -91,5 +92,13 @@ def learnt_logprobs(model: nn.Module, packed: PackedRows) -> Tensor:
     The same as `token_logprobs` under the mask, without the work for tokens that are not learnt.
     """
     places = packed.loss_mask.nonzero()[:, 0]
-    logits = packed_logits(model, packed, places - 1)
-    return -functional.cross_entropy(logits.float(), packed.ids[places], reduction="none")
+    logits = learnt_logits(model, packed)
+    return -functional.cross_entropy(logits, packed.ids[places], reduction="none")
+
+
+def learnt_logits(model: nn.Module, packed: PackedRows) -> Tensor:
+    """float32 [N, V]: what the model says where each of the N learnt tokens is predicted."""
+    places = packed.loss_mask.nonzero()[:, 0] - 1
+    if isinstance(model, Qwen2ForCausalLM) and training_forward.can_use(model):
+        return training_forward.learnt_logits(model, packed, places)
+    return packed_logits(model, packed, places).float()
