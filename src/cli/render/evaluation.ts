@@ -27,7 +27,11 @@ export function renderSummary(summary: EvaluationSummary, style: Style): string 
     lines.push(
       ...table([
         ['solved', 'share', '95 % interval'],
-        ...passAt.map((each) => [`pass@${each.k}`, ...cells(each)]),
+        ...passAt.map((each) => [
+          // Some tasks may have too few attempts that count.
+          `pass@${each.k}${each.tasks === tasks ? '' : ` of ${plural(each.tasks, 'task')}`}`,
+          ...cells(each),
+        ]),
         ...withinTries.map((each) => [`within ${tries(each.tries)}`, ...cells(each)]),
       ]),
     );

@@ -94,7 +94,11 @@ function warningsFor(
     warnings.push(`The rules differ: ${a.rules} for the first, ${b.rules} for the second.`);
   }
   if (unpaired > 0) {
-    warnings.push(`${unpaired} tasks have attempts of one of the two alone and are left out.`);
+    warnings.push(
+      unpaired === 1
+        ? 'One task has attempts of only one of the two and is left out.'
+        : `${unpaired} tasks have attempts of only one of the two and are left out.`,
+    );
   }
   return warnings;
 }

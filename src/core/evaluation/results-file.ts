@@ -155,7 +155,11 @@ function readLine(source: string, where: string): z.output<typeof lineSchema> {
   }
   const parsed = lineSchema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new ResultsFileError(`${where}: ${z.prettifyError(parsed.error)}`);
+  const [issue] = parsed.error.issues;
+  const why = issue ? `${issue.path.join('.') || 'line'}: ${issue.message}` : 'unknown';
+  throw new ResultsFileError(
+    `${where} is no line of results (${why}). Name a file that \`prime-agent eval\` wrote.`,
+  );
 }
 
 function versionOf(value: unknown): string | undefined {
