@@ -102,6 +102,16 @@ describe('attempts in sandboxes', () => {
     expect(first?.reason).toContain('adds much');
   });
 
+  it('are graded without what they did to tests', async () => {
+    const path = 'test/add.test.js';
+    const script = [
+      edit('src/add.js', 'a - b', 'a + b'),
+      edit(path, "test('adds nothing'", "test('a'"),
+    ];
+    const { first } = await run(createScriptedPolicy([...script, submit]), [sumTask('overfitted')]);
+    expect(first).toMatchObject({ outcome: 'solved', edits: 2, tries: 1 });
+  });
+
   it('solve generated tasks by what they were made from, each in a world of its own', async () => {
     const { tasks, trees } = await generateTasks({ count: 6, seed: 21 });
     const entries = tasks.flatMap((task): readonly EvaluationTask[] => {

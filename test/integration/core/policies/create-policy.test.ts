@@ -29,6 +29,15 @@ test('an address becomes a policy; the key comes from the environment', async ()
   expect(key).toBeUndefined();
 });
 
+test('a temperature is what it samples with', async () => {
+  const server = await startChatServer(() => {}, { models: modelList('tiny') });
+  servers.push(server);
+  const created = await createPolicy({ policy: server.baseUrl, temperature: 0.2 }, deps);
+  expect(created).toMatchObject({
+    policy: { description: { sampling: { temperature: 0.2, topP: 1, topK: -1 } } },
+  });
+});
+
 test('edit-search needs nothing', async () => {
   expect(await createPolicy({ policy: 'edit-search' }, deps)).toMatchObject({
     kind: 'policy',
@@ -40,6 +49,7 @@ test.each([
   [{ policy: 'gpt' }, 'There is no policy "gpt".'],
   [{ policy: '.' }, 'Policies from a folder (.) cannot be run yet.'],
   [{ policy: 'edit-search', model: 'm' }, 'edit-search has no models.'],
+  [{ policy: 'edit-search', temperature: 0 }, 'edit-search samples nothing.'],
 ])('%j is a matter of usage', async (spec, reason) => {
   expect(await createPolicy(spec, deps)).toMatchObject({
     kind: 'problem',
