@@ -19,7 +19,7 @@ from .contract import (
     TrainTokenizerRequest,
     WarmStartRequest,
 )
-from .conversation import Conversation, encode
+from .conversation import AssistantMessage, Conversation, EncodedConversation, encode
 from .export import export_onnx
 from .model import load_model, new_model
 from .rows import TrainingRow, read_rows
@@ -114,12 +114,14 @@ def read_conversations(paths: Sequence[Path]) -> tuple[Conversation, ...]:
 
 
 def rows_of_conversations(
-    conversations: Sequence[Conversation], tokenizer: Tokenizer
+    conversations: Sequence[Conversation], tokenizer: Tokenizer, learn_everything: bool = False
 ) -> tuple[TrainingRow, ...]:
     """Raises InputError where a conversation has nothing to learn."""
     rows: list[TrainingRow] = []
     for conversation in conversations:
         encoded = encode(tokenizer, conversation.messages)
+        if learn_everything:
+            encoded = _with_context_learnt(encoded, conversation, tokenizer)
         if not any(encoded.loss_mask):
             raise InputError(f"conversation {conversation.id} has no assistant message to train on")
         rows.append(
@@ -128,9 +130,23 @@ def rows_of_conversations(
     return tuple(rows)
 
 
+def _with_context_learnt(
+    encoded: EncodedConversation, conversation: Conversation, tokenizer: Tokenizer
+) -> EncodedConversation:
+    """Everything is learnt except the first token and what `train: false` keeps out."""
+    messages = [
+        message.model_copy(update={"train": True}) if isinstance(message, AssistantMessage) else message
+        for message in conversation.messages
+    ]
+    written = encode(tokenizer, messages).loss_mask
+    mask = [int(learnt or not own) for learnt, own in zip(encoded.loss_mask, written, strict=True)]
+    return EncodedConversation(encoded.ids, (0, *mask[1:]))
+
+
 def read_data(data: RowsData | ConversationsData, tokenizer: Tokenizer) -> tuple[TrainingRow, ...]:
     if isinstance(data, ConversationsData):
-        return rows_of_conversations(read_conversations(data.paths), tokenizer)
+        everything = data.learn == "everything"
+        return rows_of_conversations(read_conversations(data.paths), tokenizer, everything)
     vocabulary = tokenizer.get_vocab_size()
     rows = tuple(row for path in data.paths for row in read_rows(path, vocabulary))
     for row in rows:
@@ -145,6 +161,8 @@ def _data_hash(request: WarmStartRequest) -> str:
     """Of everything besides the options that decides the weights."""
     whole = hashlib.sha256()
     files = [*request.data.paths, request.tokenizer / "tokenizer.json"]
+    if isinstance(request.data, ConversationsData) and request.data.learn == "everything":
+        whole.update(b"everything")
     if isinstance(request.start, NewStart):
         whole.update(request.start.model_dump_json().encode())
     else:

@@ -41,6 +41,8 @@ class RowsData(Strict):
 class ConversationsData(Strict):
     kind: Literal["conversations"]
     paths: tuple[Path, ...] = Field(min_length=1)
+    learn: Literal["assistant", "everything"] = "assistant"
+    """everything: what others wrote as well, a first phase that teaches the language of the files and to copy."""
 
 
 class NewStart(Strict):

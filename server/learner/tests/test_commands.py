@@ -15,8 +15,10 @@ import torch
 from prime_learner import contract
 from prime_learner.__main__ import run
 from prime_learner.checkpoint import problem_of
-from prime_learner.commands import run_train_tokenizer, run_warm_start
+from prime_learner.commands import rows_of_conversations, run_train_tokenizer, run_warm_start
+from prime_learner.conversation import AssistantMessage, Message, encode, encode_text
 from prime_learner.strict import InputError, parse_json
+from prime_learner.tokenizer import load_tokenizer
 from tests.conftest import TINY, write_lines
 from tests.demonstrations import demonstrations
 from tests.make_fixtures import FOLDER, TOKENIZER
@@ -236,3 +238,24 @@ def test_an_out_folder_with_files_of_others_is_refused_before_the_training(tmp_p
     with pytest.raises(InputError, match="holds thesis.txt, which was not made here"):
         run_warm_start(request, lambda *_: None, lambda: False)
     assert not (tmp_path / "run").exists()
+
+
+def test_everything_is_learnt_on_request_but_wrong_calls_never() -> None:
+    tokenizer = load_tokenizer(TOKENIZER)
+    conversations = [c for c in demonstrations(30) if any(_is_wrong(m) for m in c.messages)]
+    assert conversations, "no demonstration has a wrong call"
+    usual = rows_of_conversations(conversations, tokenizer)
+    whole = rows_of_conversations(conversations, tokenizer, learn_everything=True)
+    for conversation, few, many in zip(conversations, usual, whole, strict=True):
+        assert many.ids == few.ids
+        assert all(one <= all_ for one, all_ in zip(few.loss_mask, many.loss_mask, strict=True))
+        wrong = sum(
+            len(encode(tokenizer, [m]).ids) - len(encode_text(tokenizer, "assistant\n")) - 2
+            for m in conversation.messages
+            if _is_wrong(m)
+        )
+        assert many.loss_mask.count(0) == wrong + 1
+
+
+def _is_wrong(message: Message) -> bool:
+    return isinstance(message, AssistantMessage) and not message.train
