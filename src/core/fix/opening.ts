@@ -17,7 +17,7 @@ export interface Opening {
 }
 
 /** Written out in the first message; the others are counted. */
-const SHOWN_FAILURES = 5;
+const SHOWN_FAILURES = 3;
 
 /** System and first user message of an attempt, redacted. */
 export async function openingMessages(opening: Opening): Promise<readonly Message[]> {

@@ -89,7 +89,12 @@ export function exportedNames(source: string): readonly string[] {
   );
 }
 
-function createLoader(sources: Sources, builtins: Readonly<Record<string, Exports>>) {
+/** @param folder put in front of the names that stack traces show */
+export function createLoader(
+  sources: Sources,
+  builtins: Readonly<Record<string, Exports>>,
+  folder = '',
+) {
   const loaded = new Map<string, Exports>();
   const load = (path: string): Exports => {
     const known = loaded.get(path);
@@ -105,7 +110,7 @@ function createLoader(sources: Sources, builtins: Readonly<Record<string, Export
       .replace(/^export (?=const|function|class)/gm, '');
     const make = new vm.Script(
       `(function (__import) { 'use strict';${body}\nreturn { ${exportedNames(source).join(', ')} };\n})`,
-      { filename: path },
+      { filename: folder + path },
     ).runInThisContext() as (load: (from: string) => Exports) => Exports;
     const exports = make((from) => builtins[from] ?? load(posix.join(posix.dirname(path), from)));
     loaded.set(path, exports);
@@ -118,20 +123,20 @@ function createLoader(sources: Sources, builtins: Readonly<Record<string, Export
  * Under a time limit, which also ends loops without an end. What counts is work, not time: on a
  * busy machine a healthy module may have to wait, and the same seed must give the same tasks.
  */
-function guarded(run: () => FastRun): FastRun {
+export function guarded(run: () => FastRun, stackFrames = 0): FastRun {
   for (;;) {
     const before = process.cpuUsage();
-    const result = runLimited(run);
+    const result = runLimited(run, stackFrames);
     if (result.kind !== 'timeout') return result;
     const { user, system } = process.cpuUsage(before);
     if ((user + system) / 1000 >= WORK_MS) return result;
   }
 }
 
-function runLimited(run: () => FastRun): FastRun {
+function runLimited(run: () => FastRun, stackFrames: number): FastRun {
   const place = globalThis as unknown as Record<symbol, unknown>;
   const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 0;
+  Error.stackTraceLimit = stackFrames;
   place[ENTRY] = run;
   try {
     const script = `globalThis[Symbol.for('prime-agent.fast-run')]()`;

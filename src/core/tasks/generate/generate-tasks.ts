@@ -14,12 +14,19 @@ import { type GeneratedModule, generateModule } from './module.ts';
 import { runReal } from './real-run.ts';
 import type { Template } from './template.ts';
 import { allTemplates } from './templates/all.ts';
+import { noiseEdits } from './token-noise.ts';
 
 export interface GenerateOptions {
   /** Tasks wanted. */
   readonly count: number;
   readonly seed: number;
   readonly templates?: readonly Template[];
+  /** Edits that may become bugs, and what they make of the source; default: all. */
+  readonly allows?: (edit: Bug, source: string, path: string) => boolean;
+  /** Share of modules, 0 to 1, that also get a bug of `noiseEdits`; default 0. */
+  readonly noise?: number;
+  /** Tasks with the same normalised tree, bug included, at most; default 8. */
+  readonly mostOfAShape?: number;
   readonly signal?: AbortSignal;
   /** Called with the number of tasks so far; must not throw. */
   readonly onProgress?: (tasks: number) => void;
@@ -33,8 +40,12 @@ export interface BuiltTasks {
   readonly candidates: number;
 }
 
+/** An edit by an operator, or noise. */
+export type Bug = Omit<Edit, 'operator' | 'prior'> & { readonly operator: string };
+
 const BUGS_PER_MODULE = 3;
 const TRIES_PER_MODULE = 14;
+const NOISE_TRIES = 8;
 /** Tasks with the same normalised tree, bug included: names alone make few differences. */
 const MOST_OF_A_SHAPE = 8;
 /** Modules are made and checked in rounds of this many tasks. */
@@ -46,7 +57,7 @@ interface Candidate {
   readonly module: GeneratedModule;
   readonly index: number;
   readonly path: string;
-  readonly edit: Edit;
+  readonly edit: Bug;
   readonly withBug: Sources;
   readonly visible: Sources;
   readonly draft: TaskDraft;
@@ -59,7 +70,10 @@ interface Candidate {
 export async function generateTasks(options: GenerateOptions): Promise<BuiltTasks> {
   const { count, seed, signal, onProgress, templates = allTemplates } = options;
   const used: OperatorUse = new Map();
-  const state = {
+  const state: State = {
+    allows: options.allows ?? (() => true),
+    noise: options.noise ?? 0,
+    mostOfAShape: options.mostOfAShape ?? MOST_OF_A_SHAPE,
     dropped: new Map<DropReason, number>(),
     candidates: 0,
     shapes: new Map<string, number>(),
@@ -96,6 +110,9 @@ export async function generateTasks(options: GenerateOptions): Promise<BuiltTask
 }
 
 interface State {
+  readonly allows: NonNullable<GenerateOptions['allows']>;
+  readonly noise: number;
+  readonly mostOfAShape: number;
   readonly dropped: Map<DropReason, number>;
   candidates: number;
   readonly shapes: Map<string, number>;
@@ -119,10 +136,13 @@ function candidatesOf(
   const original = runFast(module.files, module.testPath);
   if (original.kind !== 'ran') return [];
   const kept: Candidate[] = [];
-  for (const edit of candidateBugs(source, languageFor(path), used, chance).slice(
-    0,
-    TRIES_PER_MODULE,
-  )) {
+  const listed = candidateBugs(source, languageFor(path), used, chance);
+  // Asked of chance only where there is noise: tasks without it stay what they were.
+  const noise =
+    state.noise > 0 && chance.chance(state.noise) ? noiseEdits(source, chance, NOISE_TRIES) : [];
+  const allowed = (edit: Bug): boolean => state.allows(edit, source, path);
+  const bugs = [...noise.filter(allowed), ...listed.filter(allowed).slice(0, TRIES_PER_MODULE)];
+  for (const edit of bugs) {
     if (kept.length >= BUGS_PER_MODULE) break;
     if (kept.some((other) => other.edit.operator === edit.operator)) continue;
     state.candidates += 1;
@@ -132,7 +152,7 @@ function candidatesOf(
       continue;
     }
     count(state.shapes, judged.draft.shapes.bug + judged.draft.shapes.original);
-    count(used, edit.operator as OperatorId);
+    if (isOperator(edit.operator)) count(used, edit.operator);
     kept.push(judged);
   }
   return kept;
@@ -143,7 +163,7 @@ function judge(input: {
   readonly index: number;
   readonly seed: number;
   readonly path: string;
-  readonly edit: Edit;
+  readonly edit: Bug;
   readonly original: Extract<FastRun, { kind: 'ran' }>;
   readonly state: State;
 }): Candidate | DropReason {
@@ -152,7 +172,7 @@ function judge(input: {
   const broken = applyEdit(source, edit);
   const withBug = { ...module.files, [path]: broken };
   const shapes = { original: moduleShape(module, module.files), bug: moduleShape(module, withBug) };
-  if ((state.shapes.get(shapes.bug + shapes.original) ?? 0) >= MOST_OF_A_SHAPE)
+  if ((state.shapes.get(shapes.bug + shapes.original) ?? 0) >= state.mostOfAShape)
     return 'known already';
   const run = runFast(withBug, module.testPath);
   if (run.kind === 'timeout') return 'does not end';
@@ -190,7 +210,7 @@ function judge(input: {
       newText: edit.newText,
       line: edit.line,
       operator: edit.operator,
-      family: OPERATORS[edit.operator].family,
+      family: isOperator(edit.operator) ? OPERATORS[edit.operator].family : 'noise',
       description: edit.description,
     },
     hiddenRanges: hiddenUnits.map(({ from, to }) => ({ path: module.testPath, from, to })),
@@ -259,6 +279,10 @@ function moduleShape(module: GeneratedModule, files: Sources): string {
   return shapeHash(
     module.sourcePaths.flatMap((path) => shapeWords(files[path] ?? '', languageFor(path))),
   );
+}
+
+function isOperator(name: string): name is OperatorId {
+  return name in OPERATORS;
 }
 
 function languageFor(path: string) {

@@ -23,7 +23,7 @@ export interface Edit extends TextRange {
   readonly prior: number;
 }
 
-export function applyEdit(source: string, edit: Edit): string {
+export function applyEdit(source: string, edit: Pick<Edit, 'from' | 'to' | 'newText'>): string {
   return source.slice(0, edit.from) + edit.newText + source.slice(edit.to);
 }
 

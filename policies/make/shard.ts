@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { demonstrate } from '../../src/core/tasks/demonstrations/demonstrate.ts';
+import {
+  DEMONSTRATION_OPTIONS,
+  planDemonstration,
+} from '../../src/core/tasks/demonstrations/plan.ts';
+import { generateTasks } from '../../src/core/tasks/generate/generate-tasks.ts';
+import { allTemplates } from '../../src/core/tasks/generate/templates/all.ts';
+import { createChance } from '../../src/core/tasks/random.ts';
+import type { TestRuns } from '../../src/core/tasks/rehearsal/memory-session.ts';
+import type { NanoSettings } from './settings.ts';
+import { type HeldOut, mayTrain } from './split.ts';
+
+export interface ShardCounts {
+  readonly tasks: number;
+  readonly demonstrations: number;
+  readonly dropped: Readonly<Record<string, number>>;
+}
+
+/** Training tasks of one seed, and demonstrations of them, written to `file` when all are there. */
+export async function makeShard(
+  file: string,
+  index: number,
+  settings: NanoSettings,
+  heldOut: HeldOut,
+  testRuns: TestRuns,
+  say: (text: string) => void,
+): Promise<ShardCounts> {
+  const { demonstrations } = settings;
+  const seed = demonstrations.firstSeed + index;
+  const { tasks, trees } = await generateTasks({
+    count: demonstrations.tasksPerShard,
+    seed,
+    templates: allTemplates.filter(({ family }) => !heldOut.families.has(family)),
+    allows: (bug, source, path) => mayTrain(heldOut, bug, source, path),
+    noise: demonstrations.noise,
+    mostOfAShape: demonstrations.mostOfAShape,
+    onProgress: (count) => say(`shard ${index}: ${count} tasks`),
+  });
+  const dropped: Record<string, number> = {};
+  const drop = (reason: string): void => {
+    dropped[reason] = (dropped[reason] ?? 0) + 1;
+  };
+  const partial = `${file}.partial`;
+  const out = createWriteStream(partial);
+  let written = 0;
+  for (const task of tasks) {
+    const tree = trees.get(task.tree);
+    if (tree === undefined) continue;
+    if ([task.shapes.original, task.shapes.bug].some((shape) => heldOut.shapes.has(shape))) {
+      drop('the same normalised tree is held out');
+      continue;
+    }
+    for (let variant = 0; variant < demonstrations.perTask; variant += 1) {
+      const chance = createChance('demonstration', task.id, variant);
+      const plan = planDemonstration(task, tree, chance, {
+        ...DEMONSTRATION_OPTIONS,
+        heldOutOperators: heldOut.operators,
+      });
+      if (plan === undefined) {
+        drop('the fix cannot be written as one call');
+        continue;
+      }
+      const id = `${task.id}-${variant}`;
+      const { signal } = new AbortController();
+      const made = await demonstrate(id, task, tree, plan, testRuns, signal);
+      if (made.kind === 'dropped') {
+        drop(made.reason);
+        continue;
+      }
+      const line = JSON.stringify(made.conversation);
+      if (line.length > demonstrations.mostCharacters) {
+        drop('too long');
+        continue;
+      }
+      written += 1;
+      if (!out.write(`${line}\n`)) await once(out, 'drain');
+    }
+  }
+  out.end();
+  await once(out, 'close');
+  await rename(partial, file);
+  return { tasks: tasks.length, demonstrations: written, dropped };
+}

@@ -1,0 +1,103 @@
+import { posix } from 'node:path';
+import {
+  type ExecOptions,
+  type ExecResult,
+  type ProgramRequest,
+  SandboxFailure,
+  type SandboxSession,
+  WORKSPACE,
+} from '../../sandbox/sandbox.ts';
+import { createMemoryFiles, type MemoryTree } from './memory-files.ts';
+
+/** What a run of tests writes to its report, and how it ends. */
+export interface TestRunAnswer {
+  readonly report: Uint8Array;
+  readonly log: string;
+  /** undefined: stopped after its time. */
+  readonly exitCode: number | undefined;
+}
+
+/** @param argv the framework's own command, without the wrapper of `frameworks/run.ts` */
+export type TestRuns = (
+  tree: ReadonlyMap<string, Buffer>,
+  request: ProgramRequest,
+  options: ExecOptions,
+) => Promise<TestRunAnswer>;
+
+/**
+ * A session without processes, for generated tasks: files in memory, test runs answered by
+ * `testRuns`, the few programs that the tools start, and of the shell `cat FILE`. Anything else is
+ * refused as a failure of the sandbox, so such an attempt is `invalid` and never a reward of 0.
+ */
+export function createMemorySession(tree: MemoryTree, testRuns: TestRuns): SandboxSession {
+  let log = '';
+  return {
+    kind: 'none',
+    files: createMemoryFiles(tree),
+    shell: async (command) => cat(tree, command) ?? refuse(command),
+    restartShell: async () => refuse('bash'),
+    run: async (request, options) => {
+      const [program = '', ...args] = request.argv;
+      if (program === 'bash' && args[2] === 'run-tests') {
+        const answer = await testRuns(tree, request, options);
+        log = answer.log;
+        return ended(answer.exitCode, answer.report);
+      }
+      if (program === 'bash' && args[2] === 'read-log') return ended(0, Buffer.from(log));
+      if (program === 'git' && args[0] === 'check-ignore') return ended(1);
+      if (program === 'git' && args[0] === 'ls-files')
+        return ended(0, sameNames(tree, args.at(-1)));
+      // Folders exist as long as files are in them.
+      if (program === 'rmdir') return ended(isEmpty(tree, args.at(-1) ?? '') ? 0 : 1);
+      return refuse(program);
+    },
+    close: async () => undefined,
+  };
+}
+
+/** Names that the shell takes as they are. */
+const PLAIN_CAT = /^cat ([\w@%+=:,./-]+)$/;
+
+function cat(tree: MemoryTree, command: string): ExecResult | undefined {
+  const name = PLAIN_CAT.exec(command.trim())?.[1];
+  if (name === undefined || name.startsWith('-')) return undefined;
+  const path = posix.relative(WORKSPACE, posix.resolve(WORKSPACE, name));
+  if (path === '' || path.startsWith('..')) return undefined;
+  const content = tree.get(path);
+  if (content) return ended(0, content);
+  const folder = [...tree.keys()].some((other) => other.startsWith(`${path}/`));
+  const inFile = [...tree.keys()].some((other) => path.startsWith(`${other}/`));
+  const reason = folder
+    ? 'Is a directory'
+    : inFile
+      ? 'Not a directory'
+      : 'No such file or directory';
+  return ended(1, Buffer.from(`cat: ${name}: ${reason}\n`));
+}
+
+function refuse(program: string): never {
+  throw new SandboxFailure(
+    `a rehearsal cannot run ${program}`,
+    'Run this attempt in a real sandbox instead.',
+  );
+}
+
+function ended(code: number | undefined, output: Uint8Array = Buffer.alloc(0)): ExecResult {
+  return {
+    end: code === undefined ? { kind: 'timeout' } : { kind: 'exited', code },
+    output: { head: output, tail: Buffer.alloc(0), omittedBytes: 0 },
+    durationMs: 0,
+  };
+}
+
+// git ls-files -z … :(glob)**/NAME
+function sameNames(tree: MemoryTree, pattern = ''): Uint8Array {
+  const name = posix.basename(pattern).replace(/\\(.)/g, '$1');
+  const found = [...tree.keys()].filter((path) => posix.basename(path) === name).sort();
+  return Buffer.from(found.map((path) => `${path}\0`).join(''));
+}
+
+function isEmpty(tree: MemoryTree, folder: string): boolean {
+  const prefix = `${folder.slice(WORKSPACE.length + 1)}/`;
+  return ![...tree.keys()].some((path) => path.startsWith(prefix));
+}
