@@ -23,7 +23,7 @@ export interface SandboxRunnerOptions {
 
 export interface SandboxRunner {
   readonly run: TaskRunner;
-  /** Removes what the open tasks have on the disk. */
+  /** Removes what the open tasks have on the disk; later attempts are invalid. */
   close(): Promise<void>;
 }
 
@@ -51,6 +51,7 @@ export function createSandboxRunner(options: SandboxRunnerOptions): SandboxRunne
   /** By task; those that were used last are at the end. */
   const worlds = new Map<string, World>();
   const session = newId();
+  let closed = false;
 
   const enter = (request: TaskRequest): World => {
     const { id } = request.task;
@@ -85,6 +86,7 @@ export function createSandboxRunner(options: SandboxRunnerOptions): SandboxRunne
     const { task, signal } = request;
     const began = performance.now();
     if (signal.aborted) return notMade({ kind: 'cancelled' }, 0);
+    if (closed) return notMade({ kind: 'infrastructure', reason: 'the runner is closed' }, 0);
     const world = enter(request);
     let keep = false;
     try {
@@ -109,6 +111,7 @@ export function createSandboxRunner(options: SandboxRunnerOptions): SandboxRunne
   return {
     run,
     async close() {
+      closed = true;
       await Promise.all([...worlds].map(([id, world]) => remove(id, world)));
     },
   };

@@ -191,5 +191,8 @@ describe('attempts in sandboxes', () => {
     expect({ kind, records }).toEqual({ kind: 'cancelled', records: [] });
     await own.close();
     expect(await opened()).toEqual(before);
+    const late = await run(policy, [sumTask('late')], { runner: own.run });
+    expect(late.first).toMatchObject({ outcome: 'invalid', reason: 'the runner is closed' });
+    expect(await opened()).toEqual(before);
   });
 });
