@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import os
 import platform
-import signal
 import sys
-import threading
 import traceback
 from typing import TextIO
 
+from .stop import Stop
 from .strict import InputError
 
-COMMANDS = ("train-tokenizer", "warm-start", "export")
+COMMANDS = (
+    "train-tokenizer",
+    "warm-start",
+    "export",
+    "grpo",
+    "evaluate-loss",
+    "checkpoint-to-model",
+)
 
 
 def main(arguments: list[str]) -> int:
@@ -20,26 +26,14 @@ def main(arguments: list[str]) -> int:
         print(f"usage: python -m prime_learner {{{','.join(COMMANDS)}}} < request.json", file=sys.stderr)
         return 2
     stream = _claim_stdout()
-    stopping = threading.Event()
-    if arguments[0] == "warm-start":
-        _stop_gently(stopping)
-    return run(arguments[0], sys.stdin, stream, stopping)
+    stop = Stop()
+    if arguments[0] in ("warm-start", "grpo"):
+        stop.listen()
+    return run(arguments[0], sys.stdin, stream, stop)
 
 
-def _stop_gently(stopping: threading.Event) -> None:
-    """The first signal asks for a checkpoint and an end; a second one ends the process at once."""
-
-    def stop(*_: object) -> None:
-        stopping.set()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_DFL)
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
-
-
-def run(command: str, source: TextIO, stream: TextIO, stopping: threading.Event) -> int:
-    """One request line from `source`, events to `stream`. Returns the exit code."""
+def run(command: str, source: TextIO, stream: TextIO, stop: Stop) -> int:
+    """One request line from `source` (for grpo more behind it), events to `stream`. Returns the exit code."""
     # Imported here, so that a wrong command is answered at once: torch takes seconds.
     import torch
     import transformers
@@ -57,13 +51,28 @@ def run(command: str, source: TextIO, stream: TextIO, stopping: threading.Event)
     try:
         line = source.readline()
         where = "request"
+        outcome: commands.Outcome
         if command == "train-tokenizer":
             outcome = commands.run_train_tokenizer(
                 parse_json(contract.TrainTokenizerRequest, line, where)
             )
         elif command == "warm-start":
             outcome = commands.run_warm_start(
-                parse_json(contract.WarmStartRequest, line, where), events.send, stopping.is_set
+                parse_json(contract.WarmStartRequest, line, where), events.send, stop.asked
+            )
+        elif command == "grpo":
+            outcome = commands.run_grpo(
+                parse_json(contract.GrpoRequest, line, where),
+                events.send,
+                lambda: stop.read_line(source),
+            )
+        elif command == "evaluate-loss":
+            outcome = commands.run_evaluate_loss(
+                parse_json(contract.EvaluateLossRequest, line, where)
+            )
+        elif command == "checkpoint-to-model":
+            outcome = commands.run_checkpoint_to_model(
+                parse_json(contract.CheckpointToModelRequest, line, where)
             )
         else:
             outcome = commands.run_export(parse_json(contract.ExportRequest, line, where))
@@ -75,7 +84,7 @@ def run(command: str, source: TextIO, stream: TextIO, stopping: threading.Event)
         events.send("failed", {"kind": "internal", "message": f"{type(error).__name__}: {error}"})
         return contract.EXIT_FAILED
     events.send(outcome.event, outcome.fields)
-    return contract.EXIT_DONE if outcome.event == "done" else contract.EXIT_INTERRUPTED
+    return contract.EXITS[outcome.event]
 
 
 def _claim_stdout() -> TextIO:

@@ -6,24 +6,34 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal
 
 import torch
+from pydantic import JsonValue, TypeAdapter, ValidationError
 from tokenizers import Tokenizer
+from transformers import Qwen2ForCausalLM
 
 from .checkpoint import check_replaceable, write_folder
 from .contract import (
+    CheckpointToModelRequest,
     ConversationsData,
+    EvaluateLossRequest,
     ExportRequest,
+    FinishLine,
+    GrpoRequest,
     NewStart,
     RowsData,
     TrainTokenizerRequest,
     WarmStartRequest,
 )
 from .conversation import AssistantMessage, Conversation, EncodedConversation, encode
+from .evaluate import evaluate_loss
 from .export import export_onnx
+from .grpo_run import GrpoRun, StepLine, open_run
 from .model import load_model, new_model
+from .model_source import ModelFolder, load_source
 from .rows import TrainingRow, read_rows
-from .strict import InputError, read_json_lines
+from .strict import InputError, parse_json, read_json_lines
 from .supervised import SupervisedResult, train_supervised
 from .tokenizer import as_fast_tokenizer, load_tokenizer, texts_of, train_tokenizer
 
@@ -32,8 +42,7 @@ Send = Callable[[str, Mapping[str, object]], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    event: str
-    """`done` or `interrupted`."""
+    event: Literal["done", "interrupted", "halted"]
     fields: Mapping[str, object]
 
 
@@ -75,14 +84,102 @@ def run_warm_start(request: WarmStartRequest, send: Send, stop: Callable[[], boo
     )
     if not result.finished:
         return Outcome("interrupted", _summary(result))
+    _write_model(model, tokenizer, request.out)
+    return Outcome("done", {**_summary(result), "out": str(request.out)})
+
+
+def run_grpo(
+    request: GrpoRequest, send: Send, next_line: Callable[[], str | None]
+) -> Outcome:
+    """next_line: the next line of the input, '' at its end, None when the process was asked to end."""
+    if request.threads is not None:
+        torch.set_num_threads(request.threads)
+    model, tokenizer = load_source(ModelFolder(kind="model", folder=request.model))
+    run = open_run(
+        model,
+        request.training,
+        request.run,
+        request.publish,
+        _hash_of(sorted(request.model.glob("*.safetensors"))),
+        on_note=lambda text: send("note", {"text": text}),
+    )
+    send("ready", {"step": run.progress.step, "resumed": run.resumed_from > 0})
+    send("published", _published(run))
+    while True:
+        line = next_line()
+        if line is None or line == "":
+            if line == "":
+                send("note", {"text": "the input ended without a finish line"})
+            return Outcome("interrupted", _progress(run))
+        command = _step_or_finish(line)
+        if isinstance(command, FinishLine):
+            out = command.finish.out
+            if out is not None:
+                _write_model(run.model, tokenizer, out)
+            return Outcome(
+                "done", {**_progress(run), "out": None if out is None else str(out)}
+            )
+        answer = run.step(command)
+        if answer.event == "halted":
+            return Outcome("halted", {**_progress(run), **answer.fields})
+        send("step", answer.fields)
+        send("published", _published(run))
+
+
+def _step_or_finish(line: str) -> StepLine | FinishLine:
+    where = "line"
+    try:
+        keys = TypeAdapter(dict[str, JsonValue]).validate_json(line)
+    except ValidationError:
+        keys = {}
+    if "finish" in keys:
+        return parse_json(FinishLine, line, where)
+    return parse_json(StepLine, line, where)
+
+
+def _published(run: GrpoRun) -> dict[str, object]:
+    return {
+        "policy_version": run.progress.policy_version,
+        "folder": str(run.published()),
+        "data_sha256": run.data_sha256(),
+    }
+
+
+def _progress(run: GrpoRun) -> dict[str, object]:
+    return {
+        "steps": run.progress.step,
+        "resumed_from": run.resumed_from,
+        "policy_version": run.progress.policy_version,
+        "skipped_steps": run.progress.skipped_steps,
+    }
+
+
+def run_evaluate_loss(request: EvaluateLossRequest) -> Outcome:
+    if request.threads is not None:
+        torch.set_num_threads(request.threads)
+    model, tokenizer = load_source(request.model)
+    rows = read_data(request.data, tokenizer)
+    for row in rows:
+        if len(row.ids) > model.config.max_position_embeddings:
+            raise InputError(f"row {row.id} has {len(row.ids)} tokens, more than the model takes")
+    return Outcome("done", evaluate_loss(model, tokenizer, rows, request.tokens_per_pack))
+
+
+def run_checkpoint_to_model(request: CheckpointToModelRequest) -> Outcome:
+    check_replaceable(request.out)
+    model, tokenizer = load_source(request.checkpoint)
+    _write_model(model, tokenizer, request.out)
+    return Outcome("done", {"out": str(request.out)})
+
+
+def _write_model(model: Qwen2ForCausalLM, tokenizer: Tokenizer, out: Path) -> None:
     fast = as_fast_tokenizer(tokenizer, model.config.max_position_embeddings)
 
     def write(folder: Path) -> None:
         model.save_pretrained(folder)
         fast.save_pretrained(folder)
 
-    write_folder(request.out, write)
-    return Outcome("done", {**_summary(result), "out": str(request.out)})
+    write_folder(out, write)
 
 
 def run_export(request: ExportRequest) -> Outcome:
@@ -167,6 +264,11 @@ def _data_hash(request: WarmStartRequest) -> str:
         whole.update(request.start.model_dump_json().encode())
     else:
         files += sorted(request.start.folder.glob("*.safetensors"))
+    return _hash_of(files, whole)
+
+
+def _hash_of(files: Sequence[Path], whole: hashlib._Hash | None = None) -> str:
+    whole = hashlib.sha256() if whole is None else whole
     for path in files:
         with path.open("rb") as file:
             whole.update(hashlib.file_digest(file, "sha256").digest())

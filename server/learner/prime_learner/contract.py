@@ -12,14 +12,19 @@ from typing import Annotated, Literal, TextIO
 
 from pydantic import Field
 
+from .grpo_run import GrpoTraining
 from .json_line import json_line
 from .model import ModelShape
+from .model_source import CheckpointFolder, ModelSource
 from .strict import Strict
 from .supervised import SupervisedOptions
 
 VERSION = 1
 
-EXIT_DONE, EXIT_FAILED, EXIT_INPUT, EXIT_INTERRUPTED = 0, 1, 2, 3
+EXIT_DONE, EXIT_FAILED, EXIT_INPUT, EXIT_INTERRUPTED, EXIT_HALTED = 0, 1, 2, 3, 4
+
+EXITS = {"done": EXIT_DONE, "interrupted": EXIT_INTERRUPTED, "halted": EXIT_HALTED}
+"""By the last event."""
 
 
 class Request(Strict):
@@ -72,6 +77,40 @@ class WarmStartRequest(Request):
 
 class ExportRequest(Request):
     model: Path
+    out: Path
+
+
+class GrpoRequest(Request):
+    """The first line; behind it one StepLine or FinishLine a line."""
+
+    model: Path
+    """Folder of the first weights with their tokenizer."""
+    training: GrpoTraining = GrpoTraining()
+    threads: int | None = Field(default=None, gt=0)
+    run: Path
+    """Folder of checkpoints, metrics.jsonl and the graph; a run that is found there goes on."""
+    publish: Path
+    """Folder for the sampler's weights: `policy-v000000`, `policy-v000001` …"""
+
+
+class Finish(Strict):
+    out: Path | None = None
+    """Folder of the finished model; null: none is written."""
+
+
+class FinishLine(Strict):
+    finish: Finish
+
+
+class EvaluateLossRequest(Request):
+    model: ModelSource
+    data: Annotated[RowsData | ConversationsData, Field(discriminator="kind")]
+    tokens_per_pack: int = Field(default=4096, gt=0)
+    threads: int | None = Field(default=None, gt=0)
+
+
+class CheckpointToModelRequest(Request):
+    checkpoint: CheckpointFolder
     out: Path
 
 

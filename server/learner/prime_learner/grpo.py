@@ -40,6 +40,8 @@ class Rollout:
     """None: invalid, counts nowhere."""
     in_gradient: bool
     learnt_tokens: int
+    problem: Literal["no_logprobs", "too_long"] | None = None
+    """Why it can only count in the group's mean."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,8 @@ class Advantages:
 
 EXCLUSIONS = {
     "invalid": "no reward: the attempt was invalid",
+    "no_logprobs": "no log-probabilities were recorded when its tokens were sampled",
+    "too_long": "a row is longer than the model's context or than a pack",
     "mean_only": "counts in the group's mean only",
     "single": "the only rewarded attempt of its group",
     "zero_variance": "all rewards of its group are equal",
@@ -91,6 +95,9 @@ def group_advantages(rollouts: Sequence[Rollout], divide_by_deviation: bool = Fa
 def _exclusion(rollout: Rollout, rewarded: int, equal: bool) -> str | None:
     if rollout.reward is None:
         return "invalid"
+    if rollout.problem is not None:
+        # First: it must not hide behind "all rewards are equal".
+        return rollout.problem
     if rewarded == 1:
         return "single"
     if equal:
@@ -137,6 +144,7 @@ class GrpoLoss:
     loss: Tensor
     """Scalar."""
     mean_ratio: float
+    max_ratio: float
     clipped_low: float
     """Fraction of tokens whose gradient the lower bound cut off."""
     clipped_high: float
@@ -171,6 +179,7 @@ def grpo_loss(inputs: GrpoInputs, options: GrpoOptions) -> GrpoLoss:
         return GrpoLoss(
             loss=loss,
             mean_ratio=_mean(ratio),
+            max_ratio=float(ratio.max()) if ratio.numel() else 0.0,
             clipped_low=_mean(low.float()),
             clipped_high=_mean(high.float()),
             capped=_mean((importance > options.importance_cap).float()),
@@ -178,6 +187,30 @@ def grpo_loss(inputs: GrpoInputs, options: GrpoOptions) -> GrpoLoss:
             divergence=_mean(torch.exp(change) - 1 - change),
             tokens=int(mask.sum()),
         )
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """How far the sampler and the trainer are apart on the same tokens, in nats per token."""
+
+    kl_k3: float
+    """Estimate of KL(sampler ‖ trainer): mean of r − 1 − log r with r = trainer / sampler (Schulman's k3)."""
+    kl_k1: float
+    """The same by mean of −log r: unbiased, noisy, may be negative."""
+    max_difference: float
+    """Largest |log r|."""
+
+
+def mismatch(trainer_logprobs: Tensor, sampler_logprobs: Tensor) -> Mismatch:
+    """Both [N]: the sampled tokens before the first step on them."""
+    if trainer_logprobs.numel() == 0:
+        return Mismatch(0.0, 0.0, 0.0)
+    change = trainer_logprobs.detach().double() - sampler_logprobs.double()
+    return Mismatch(
+        kl_k3=float((torch.exp(change) - 1 - change).mean()),
+        kl_k1=float(-change.mean()),
+        max_difference=float(change.abs().max()),
+    )
 
 
 def _mean(values: Tensor) -> float:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 from transformers import Qwen2ForCausalLM
 
-from .attention import packed_logits, token_logprobs
+from .attention import learnt_logits
 from .grpo import (
     GrpoInputs,
     GrpoLoss,
@@ -27,10 +29,11 @@ from .strict import InputError
 
 @dataclass(frozen=True)
 class GrpoPack:
-    """All [T]; see GrpoInputs."""
+    """N learnt tokens; see GrpoInputs."""
 
     rows: PackedRows
     sampler_logprobs: Tensor
+    """[N], like the others"""
     advantages: Tensor
     weights: Tensor
 
@@ -44,7 +47,12 @@ class GrpoBatch:
     excluded: Mapping[str, int]
     """Reason → rollouts."""
     groups: int
+    """Without stale ones."""
     zero_variance_groups: int
+    rewards: tuple[float, ...]
+    """Of every rewarded rollout that is not stale, whether it is in the gradient or not."""
+    staleness: tuple[int, ...]
+    """Of every rollout in the file: versions between the one that sampled it and `current_version`."""
 
 
 def prepare_batch(
@@ -52,16 +60,28 @@ def prepare_batch(
     options: GrpoOptions,
     tokens_per_pack: int,
     oldest_version: int = 0,
+    *,
+    current_version: int | None = None,
+    context: int | None = None,
 ) -> GrpoBatch:
     """Advantages over groups, then packs of the rows that are in the gradient.
 
     Args:
         oldest_version: groups of a policy version below it are stale and left out.
+        current_version: of the weights that learn; none can be younger. None: the youngest in `rows`.
+        context: most tokens that the model takes.
 
     Raises:
-        InputError: rows without `reinforcement`, rows of a rollout that disagree, or a row that does not fit.
+        InputError: rows without `reinforcement`, rows of a rollout that disagree, or a version that never was.
     """
     by_rollout = _by_rollout(rows)
+    versions = [_about(members[0]).policy_version for members in by_rollout.values()]
+    current = max(versions, default=0) if current_version is None else current_version
+    if versions and max(versions) > current:
+        raise InputError(
+            f"rows of policy version {max(versions)}, but the weights that learn are version {current}"
+        )
+    longest = min(tokens_per_pack, context or tokens_per_pack)
     fresh: list[Rollout] = []
     excluded: Counter[str] = Counter()
     for rollout, members in by_rollout.items():
@@ -70,7 +90,14 @@ def prepare_batch(
             excluded[f"policy version older than {oldest_version}"] += 1
             continue
         learnt = sum(member.learnt_tokens for member in members)
-        fresh.append(Rollout(rollout, about.group, about.reward, about.in_gradient, learnt))
+        problem: Literal["no_logprobs", "too_long"] | None = None
+        if any(_about(member).logprobs is None for member in members):
+            problem = "no_logprobs"
+        elif any(len(member.ids) > longest for member in members):
+            problem = "too_long"
+        fresh.append(
+            Rollout(rollout, about.group, about.reward, about.in_gradient, learnt, problem)
+        )
     advantages = group_advantages(fresh, options.divide_by_deviation)
     excluded.update(advantages.excluded.values())
     count = len(advantages.by_rollout)
@@ -84,35 +111,58 @@ def prepare_batch(
         _grpo_pack([used[index] for index in indices], advantages.by_rollout, weights)
         for indices in plan_packs([len(row.ids) for row in used], tokens_per_pack)
     )
-    return GrpoBatch(packs, count, excluded, advantages.groups, advantages.zero_variance_groups)
+    return GrpoBatch(
+        packs=packs,
+        rollouts=count,
+        excluded=excluded,
+        groups=advantages.groups,
+        zero_variance_groups=advantages.zero_variance_groups,
+        rewards=tuple(rollout.reward for rollout in fresh if rollout.reward is not None),
+        staleness=tuple(current - version for version in versions),
+    )
 
 
-def current_logprobs(model: Qwen2ForCausalLM, packed: PackedRows) -> Tensor:
-    """float [T]; with gradient where the caller records one. `model` takes packs."""
-    return token_logprobs(packed_logits(model, packed), packed)
+@dataclass(frozen=True)
+class PackResult:
+    loss: GrpoLoss
+    logprobs: Tensor
+    """float32 [N], without gradient: of the weights before the step."""
+    entropy: float
+    """Summed over the N places, in nats."""
 
 
 def add_gradient(
-    model: Qwen2ForCausalLM, batch: GrpoBatch, old: Sequence[Tensor], options: GrpoOptions
-) -> tuple[GrpoLoss, ...]:
+    model: Qwen2ForCausalLM,
+    batch: GrpoBatch,
+    options: GrpoOptions,
+    old: Sequence[Tensor] | None = None,
+) -> tuple[PackResult, ...]:
     """Adds the gradient of the whole batch to the weights' `.grad`. One result per pack; losses add up.
 
-    old: per pack `current_logprobs` before the first step on this batch, without gradient.
+    old: per pack the `logprobs` of the first call on this batch; None: this is the first one.
     """
-    results: list[GrpoLoss] = []
-    for part, old_logprobs in zip(batch.packs, old, strict=True):
+    results: list[PackResult] = []
+    for index, part in enumerate(batch.packs):
+        logits = learnt_logits(model, part.rows)
+        chosen = part.rows.ids[part.rows.loss_mask]
+        logprobs = -functional.cross_entropy(logits, chosen, reduction="none")
         inputs = GrpoInputs(
-            logprobs=current_logprobs(model, part.rows),
-            old_logprobs=old_logprobs,
+            logprobs=logprobs,
+            old_logprobs=logprobs.detach() if old is None else old[index],
             sampler_logprobs=part.sampler_logprobs,
             advantages=part.advantages,
             weights=part.weights,
-            mask=part.rows.loss_mask,
+            mask=torch.ones_like(chosen, dtype=torch.bool),
         )
-        result = grpo_loss(inputs, options)
-        torch.autograd.backward(result.loss)
-        results.append(result)
+        loss = grpo_loss(inputs, options)
+        torch.autograd.backward(loss.loss)
+        results.append(PackResult(loss, logprobs.detach(), _entropy(logits.detach())))
     return tuple(results)
+
+
+def _entropy(logits: Tensor) -> float:
+    distribution = logits.log_softmax(-1)
+    return float(-(distribution.exp() * distribution).sum())
 
 
 def _grpo_pack(
@@ -120,10 +170,11 @@ def _grpo_pack(
 ) -> GrpoPack:
     packed = pack(rows)
     abouts = [_about(row) for row in rows]
-    of_row = packed.row_of_token
+    of_row = packed.row_of_token[packed.loss_mask]
+    logprobs = torch.tensor([value for about in abouts for value in about.logprobs or ()])
     return GrpoPack(
         rows=packed,
-        sampler_logprobs=torch.tensor([value for about in abouts for value in about.logprobs]),
+        sampler_logprobs=logprobs[packed.loss_mask],
         advantages=torch.tensor([advantages[about.rollout] for about in abouts])[of_row],
         weights=torch.tensor([weights[about.rollout] for about in abouts])[of_row],
     )

@@ -21,8 +21,9 @@ class Reinforcement(Strict):
     rollout: str = Field(min_length=1)
     """The attempt. It has several rows where its turns are not an exact token prefix of each other."""
     policy_version: int = Field(ge=0)
-    logprobs: tuple[float, ...]
-    """Of the sampler, natural logarithms, one per id; exactly 0 where `loss_mask` is 0."""
+    logprobs: tuple[float, ...] | None
+    """Of the sampler, natural logarithms, one per id; exactly 0 where `loss_mask` is 0. As sampled: after
+    temperature and all else. None: none were recorded; the rollout counts in the group's mean only."""
     reward: float | None
     """None: invalid (cancelled, infrastructure): neither in the group's mean nor in the gradient."""
     in_gradient: bool
@@ -57,7 +58,7 @@ def _problem(row: TrainingRow) -> str | None:
         return f"row {row.id}: ids[{row.ids.index(min(row.ids))}] is negative"
     if row.loss_mask[0] == 1:
         return f"row {row.id}: loss_mask[0] is 1, but nothing comes before the first token to predict it from"
-    if row.reinforcement is not None:
+    if row.reinforcement is not None and row.reinforcement.logprobs is not None:
         return _logprobs_problem(row.id, row.reinforcement.logprobs, row.loss_mask)
     return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +18,7 @@ from transformers import Qwen2ForCausalLM
 from .attention import learnt_logprobs, use_packed_attention
 from .checkpoint import Checkpoint, find_latest, remove_old, write_checkpoint
 from .json_line import json_line
+from .metrics_file import cut_metrics
 from .optimizer import OptimizerOptions, apply_step, new_optimizer
 from .packing import PackedRows, pack, plan_packs, rows_of_step
 from .rows import TrainingRow
@@ -131,7 +131,7 @@ def train_supervised(
         progress = _restore(found.latest, model, optimizer, options, data_hash)
     resumed_from = progress.step
     metrics_path = folder / "metrics.jsonl"
-    _cut_metrics(metrics_path, resumed_from)
+    cut_metrics(metrics_path, resumed_from)
 
     last: StepMetrics | None = None
     tokens, began = 0, time.perf_counter()
@@ -264,19 +264,3 @@ def _restore(
     optimizer.load_state_dict(saved["optimizer"])
     torch.set_rng_state(saved["rng"])
     return _Progress(state.step, state.skipped_steps, state.skipped_in_a_row)
-
-
-def _cut_metrics(path: Path, step: int) -> None:
-    """Drops lines of steps that will be done again, and a last line that was cut off."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if not path.exists():
-        return
-    kept: list[str] = []
-    for line in path.read_text("utf-8").splitlines():
-        try:
-            if json.loads(line)["step"] <= step:
-                kept.append(line + "\n")
-        except ValueError:
-            break
-    path.write_text("".join(kept), "utf-8")
-

@@ -7,7 +7,6 @@ import json
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,8 @@ from prime_learner.__main__ import run
 from prime_learner.checkpoint import problem_of
 from prime_learner.commands import rows_of_conversations, run_train_tokenizer, run_warm_start
 from prime_learner.conversation import AssistantMessage, Message, encode, encode_text
-from prime_learner.strict import InputError, parse_json
+from prime_learner.stop import Stop
+from prime_learner.strict import InputError, Strict, parse_json
 from prime_learner.tokenizer import load_tokenizer
 from tests.conftest import TINY, write_lines
 from tests.demonstrations import demonstrations
@@ -44,7 +44,7 @@ def _run(command: str, request: object) -> tuple[int, list[Event], str]:
 def _run_here(command: str, request: object) -> tuple[int, list[Event]]:
     """Without a process of its own, whose start takes seconds."""
     stream = io.StringIO()
-    code = run(command, io.StringIO(json.dumps(request) + "\n"), stream, threading.Event())
+    code = run(command, io.StringIO(json.dumps(request) + "\n"), stream, Stop())
     return code, [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
@@ -167,7 +167,8 @@ def test_an_unknown_option_deep_inside_is_named(tmp_path: Path) -> None:
 def test_a_command_that_does_not_exist_is_answered_at_once() -> None:
     code, events, errors = _run("fly", {})
     assert (code, events) == (2, [])
-    assert errors == "usage: python -m prime_learner {train-tokenizer,warm-start,export} < request.json\n"
+    names = "train-tokenizer,warm-start,export,grpo,evaluate-loss,checkpoint-to-model"
+    assert errors == f"usage: python -m prime_learner {{{names}}} < request.json\n"
 
 
 def test_refuses_a_model_with_another_vocabulary(tmp_path: Path) -> None:
@@ -218,15 +219,22 @@ def test_goes_on_from_a_model(tmp_path: Path) -> None:
         torch.testing.assert_close(old, new, atol=1e-6, rtol=0)
 
 
-@pytest.mark.parametrize("name", ["train-tokenizer", "warm-start", "export"])
+KINDS: dict[str, type[Strict]] = {
+    "train-tokenizer.request": contract.TrainTokenizerRequest,
+    "warm-start.request": contract.WarmStartRequest,
+    "export.request": contract.ExportRequest,
+    "grpo.request": contract.GrpoRequest,
+    "grpo.step": StepLine,
+    "grpo.finish": contract.FinishLine,
+    "evaluate-loss.request": contract.EvaluateLossRequest,
+    "checkpoint-to-model.request": contract.CheckpointToModelRequest,
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
 def test_the_pinned_requests_are_read(name: str) -> None:
-    kinds = {
-        "train-tokenizer": contract.TrainTokenizerRequest,
-        "warm-start": contract.WarmStartRequest,
-        "export": contract.ExportRequest,
-    }
-    path = FOLDER / "contract" / f"{name}.request.json"
-    request = parse_json(kinds[name], path.read_bytes(), str(path))
+    path = FOLDER / "contract" / f"{name}.json"
+    request = parse_json(KINDS[name], path.read_bytes(), str(path))
     # Every option is written out there, with its default: a renamed or new one shows.
     assert json.loads(path.read_text()) == request.model_dump(mode="json")
 

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 import torch
-from prime_learner.attention import use_packed_attention
+from prime_learner.attention import learnt_logprobs, use_packed_attention
 from prime_learner.export import CachedDecoder
 from prime_learner.grpo import EXCLUSIONS, GrpoOptions
-from prime_learner.grpo_batch import add_gradient, current_logprobs, prepare_batch
+from prime_learner.grpo_batch import add_gradient, prepare_batch
 from prime_learner.model import ModelShape, new_model
 from prime_learner.optimizer import OptimizerOptions, apply_step, new_optimizer
 from prime_learner.rows import Reinforcement, TrainingRow
@@ -22,7 +22,7 @@ VOCABULARY = 40
 def _row(
     name: str,
     sampled: Sequence[int],
-    logprobs: Sequence[float],
+    logprobs: Sequence[float] | None,
     reward: float | None,
     *,
     group: str = "g",
@@ -39,7 +39,7 @@ def _row(
             group=group,
             rollout=rollout or name,
             policy_version=version,
-            logprobs=(*(0.0 for _ in prompt), *logprobs),
+            logprobs=None if logprobs is None else (*(0.0 for _ in prompt), *logprobs),
             reward=reward,
             in_gradient=in_gradient,
         ),
@@ -80,16 +80,13 @@ def test_the_first_ratio_is_one_for_what_was_sampled_with_a_cache(tiny_shape: Mo
     batch = prepare_batch(rows, OPTIONS, tokens_per_pack=16)
     assert len(batch.packs) > 1
     use_packed_attention(model)
-    with torch.no_grad():
-        old = [current_logprobs(model, part.rows) for part in batch.packs]
-    for part, values in zip(batch.packs, old, strict=True):
-        mask = part.rows.loss_mask
-        torch.testing.assert_close(values[mask], part.sampler_logprobs[mask], atol=1e-4, rtol=0)
-    results = add_gradient(model, batch, old, OPTIONS)
-    assert all(result.mean_ratio == pytest.approx(1, abs=1e-5) for result in results)
-    assert all(result.mean_importance == pytest.approx(1, abs=1e-4) for result in results)
+    results = add_gradient(model, batch, OPTIONS)
+    for part, result in zip(batch.packs, results, strict=True):
+        torch.testing.assert_close(result.logprobs, part.sampler_logprobs, atol=1e-4, rtol=0)
+    assert all(result.loss.mean_ratio == pytest.approx(1, abs=1e-5) for result in results)
+    assert all(result.loss.mean_importance == pytest.approx(1, abs=1e-4) for result in results)
     # Advantages of a group add up to nothing, and so does the loss of the first step.
-    assert sum(result.loss.item() for result in results) == pytest.approx(0, abs=1e-4)
+    assert sum(result.loss.loss.item() for result in results) == pytest.approx(0, abs=1e-4)
 
 
 def test_a_step_makes_the_winner_likelier_and_the_losers_less_likely(
@@ -101,14 +98,13 @@ def test_a_step_makes_the_winner_likelier_and_the_losers_less_likely(
     use_packed_attention(model)
     batch = prepare_batch(rows, OPTIONS, tokens_per_pack=1000)
     (part,) = batch.packs
-    with torch.no_grad():
-        old = current_logprobs(model, part.rows)
     optimizer = new_optimizer(model, OptimizerOptions(weight_decay=0))
-    add_gradient(model, batch, [old], OPTIONS)
+    (first,) = add_gradient(model, batch, OPTIONS)
     apply_step(model, optimizer, rate=1e-3, clip_norm=1.0, loss=0.0)
     with torch.no_grad():
-        change = current_logprobs(model, part.rows) - old
-    by_row = [float(change[part.rows.row_of_token == n].sum()) for n in range(4)]
+        change = learnt_logprobs(model, part.rows) - first.logprobs
+    rows_of_learnt = part.rows.row_of_token[part.rows.loss_mask]
+    by_row = [float(change[rows_of_learnt == n].sum()) for n in range(4)]
     assert by_row[2] > 0
     assert by_row[2] == max(by_row)
     assert sum(by_row) - by_row[2] < 0
@@ -123,9 +119,8 @@ def test_rows_of_one_rollout_share_its_advantage_and_its_weight() -> None:
     batch = prepare_batch(rows, OPTIONS, tokens_per_pack=100)
     assert batch.rollouts == 2
     (part,) = batch.packs
-    mask = part.rows.loss_mask
-    assert part.advantages[mask].tolist() == [0.5] * 6 + [-0.5]
-    assert part.weights[mask].tolist() == pytest.approx([1 / 12] * 6 + [1 / 2])
+    assert part.advantages.tolist() == [0.5] * 6 + [-0.5]
+    assert part.weights.tolist() == pytest.approx([1 / 12] * 6 + [1 / 2])
 
 
 def test_counts_what_is_left_out_and_why() -> None:
@@ -144,7 +139,7 @@ def test_counts_what_is_left_out_and_why() -> None:
         EXCLUSIONS["invalid"]: 1,
     }
     assert (batch.rollouts, batch.groups, batch.zero_variance_groups) == (1, 2, 1)
-    assert batch.packs[0].advantages.tolist() == [0.5] * 4
+    assert batch.packs[0].advantages.tolist() == [0.5]
 
 
 def test_a_batch_of_equal_rewards_only_is_empty_and_no_error(tiny_shape: ModelShape) -> None:
@@ -152,7 +147,7 @@ def test_a_batch_of_equal_rewards_only_is_empty_and_no_error(tiny_shape: ModelSh
         [_row(str(n), (5,), (-1,), 1) for n in range(4)], OPTIONS, tokens_per_pack=100
     )
     assert (batch.packs, batch.rollouts, batch.zero_variance_groups) == ((), 0, 1)
-    assert add_gradient(new_model(tiny_shape, VOCABULARY, 1), batch, [], OPTIONS) == ()
+    assert add_gradient(new_model(tiny_shape, VOCABULARY, 1), batch, OPTIONS) == ()
 
 
 def test_refuses_rows_that_contradict_each_other() -> None:
@@ -168,3 +163,54 @@ def test_refuses_rows_that_contradict_each_other() -> None:
     plain = TrainingRow(id="p", ids=(1, 2), loss_mask=(0, 1))
     with pytest.raises(InputError, match="row p has no reinforcement part"):
         prepare_batch([plain], OPTIONS, 100)
+
+
+def test_missing_log_probabilities_are_not_reported_as_equal_rewards() -> None:
+    rows = [_row(str(n), (5,), None, 0) for n in range(2)]
+    rows += [_row("won", (5,), (-1,), 1, group="h"), _row("lost", (5,), None, 0, group="h")]
+    batch = prepare_batch(rows, OPTIONS, tokens_per_pack=100)
+    assert batch.excluded == {EXCLUSIONS["no_logprobs"]: 3}
+    # They still count in the mean of their group.
+    assert batch.packs[0].advantages.tolist() == [0.5]
+
+
+def test_a_row_beyond_the_context_leaves_out_its_rollout_and_not_the_run() -> None:
+    rows = [
+        _row("short", (5,), (-1,), 1),
+        _row("long", (5,) * 30, (-1,) * 30, 0),
+        _row("other", (5,), (-1,), 0),
+    ]
+    for capacity, context in ((100, 20), (20, None)):
+        batch = prepare_batch(rows, OPTIONS, capacity, context=context)
+        assert batch.excluded == {EXCLUSIONS["too_long"]: 1}
+        assert batch.packs[0].advantages.tolist() == pytest.approx([2 / 3, -1 / 3])
+
+
+def test_reports_rewards_and_staleness_also_of_what_is_left_out() -> None:
+    rows = [
+        _row("a", (5,), (-1,), 1, version=3),
+        _row("b", (5,), (-1,), 1, version=3),
+        _row("c", (5,), (-1,), None, group="h", version=5),
+        _row("d", (5,), (-1,), 1, group="old", version=0),
+    ]
+    batch = prepare_batch(rows, OPTIONS, 100, oldest_version=2, current_version=6)
+    assert (batch.rewards, batch.staleness) == ((1, 1), (3, 3, 1, 6))
+    with pytest.raises(InputError, match="rows of policy version 5, but the weights that learn are version 4"):
+        prepare_batch(rows, OPTIONS, 100, current_version=4)
+
+
+def test_the_clip_acts_from_the_second_epoch_on(tiny_shape: ModelShape) -> None:
+    model = new_model(tiny_shape, VOCABULARY, seed=1)
+    samples = [_sample(model, 5, seed) for seed in range(4)]
+    rows = [_row(str(n), *sample, reward=float(n == 2)) for n, sample in enumerate(samples)]
+    use_packed_attention(model)
+    batch = prepare_batch(rows, OPTIONS, tokens_per_pack=1000)
+    optimizer = new_optimizer(model, OptimizerOptions(weight_decay=0))
+    (first,) = add_gradient(model, batch, OPTIONS)
+    assert (first.loss.max_ratio, first.loss.clipped_low, first.loss.clipped_high) == (1, 0, 0)
+    for _ in range(12):
+        apply_step(model, optimizer, rate=3e-3, clip_norm=1.0, loss=0.0)
+        (later,) = add_gradient(model, batch, OPTIONS, [first.logprobs])
+    assert later.loss.max_ratio > 1 + OPTIONS.clip_high
+    assert later.loss.clipped_high > 0
+    assert later.loss.clipped_low > 0
