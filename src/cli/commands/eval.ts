@@ -24,6 +24,7 @@ import { currentScaffoldHash } from '../../core/fix/scaffold.ts';
 import { AGENT_VERSION } from '../../core/fix/version.ts';
 import { stateFolder } from '../../core/platform/state-folder.ts';
 import { createPolicy } from '../../core/policies/create-policy.ts';
+import { ONE_BY_ONE } from '../../core/policies/edit-search/edit-search.ts';
 import type { PolicyDescription } from '../../core/policies/policy.ts';
 import { chooseSandbox, type SandboxChoice } from '../../core/sandbox/providers.ts';
 import { readTaskSet, type TaskEntry, TaskFileError } from '../../core/tasks/task-set.ts';
@@ -149,7 +150,12 @@ async function runEvaluation(
   });
 
   const created = await createPolicy(
-    { policy: wanted, model: options.model, temperature: options.temperature },
+    {
+      policy: wanted,
+      model: options.model,
+      temperature: options.temperature,
+      oneByOne: true,
+    },
     { env: context.env, signal: context.signal },
   );
   if (created.kind === 'problem') return problem(created.cause, created.reason, created.remedy);
@@ -164,7 +170,7 @@ async function runEvaluation(
   const out = resolve(context.cwd, options.out ?? defaultName(policy.description));
   const unwritable = await outputProblem(out);
   if (unwritable) return unwritable;
-  const budgets = { ...defaultBudgets(policy.description), ...budgetsFrom(options) };
+  const budgets = { ...budgetsOf(policy.description), ...budgetsFrom(options) };
   const rules = 'strict';
   const header = evaluationHeader({
     agentVersion: AGENT_VERSION,
@@ -241,6 +247,15 @@ function chooseSplit(
     'Choose another part with --split, or build more tasks: prime-agent tasks build --generate 400',
   );
 }
+
+/** A slow or busy machine must not decide what is solved: `edit-search` gets time for all its turns. */
+function budgetsOf(policy: PolicyDescription): Budgets {
+  const budgets = defaultBudgets(policy);
+  if (policy.kind !== 'edit-search') return budgets;
+  return { ...budgets, turns: ONE_BY_ONE.turns, timeMs: EDIT_SEARCH_MS };
+}
+
+const EDIT_SEARCH_MS = 15 * 60_000;
 
 function budgetsFrom(options: EvalOptions): Partial<Budgets> {
   const { maxTries, maxTurns, maxMinutes, maxReplyTokens } = options;

@@ -8,6 +8,8 @@ export interface PolicySpec {
   readonly model?: string | undefined;
   /** Repair two frequent faults in calls (interactive use only). */
   readonly lenient?: boolean | undefined;
+  /** edit-search: as it is measured (`ONE_BY_ONE`). */
+  readonly oneByOne?: boolean | undefined;
   /** Of sampling; default: 1, or what `openAi.sampling` says. */
   readonly temperature?: number | undefined;
 }
@@ -43,8 +45,9 @@ export async function createPolicy(spec: PolicySpec, deps: PolicyDeps): Promise<
       return problem('usage', 'edit-search samples nothing.', 'Leave --temperature out.');
     }
     // Loaded on demand: it brings parsers that an endpoint does not need.
-    const { createEditSearchPolicy } = await import('./edit-search/edit-search.ts');
-    return { kind: 'policy', policy: createEditSearchPolicy() };
+    const { createEditSearchPolicy, ONE_BY_ONE } = await import('./edit-search/edit-search.ts');
+    const options = spec.oneByOne === true ? ONE_BY_ONE : {};
+    return { kind: 'policy', policy: createEditSearchPolicy(options) };
   }
   if (
     /^https?:\/\//i.test(wanted) ||

@@ -12,6 +12,7 @@ import {
 import {
   createEditSearchPolicy,
   EDIT_SEARCH_BUDGETS,
+  ONE_BY_ONE,
 } from '../../../src/core/policies/edit-search/edit-search.ts';
 import type { Policy } from '../../../src/core/policies/policy.ts';
 import { createScriptedPolicy } from '../../../src/core/policies/scripted.ts';
@@ -145,7 +146,7 @@ describe('attempts in sandboxes', () => {
 
   it('end when edit-search has used up its tries, and not before', async () => {
     const tasks = [sumTask('searched')];
-    const policy = createEditSearchPolicy();
+    const policy = createEditSearchPolicy(ONE_BY_ONE);
     const free = (await run(policy, tasks)).first;
     expect(free).toMatchObject({ outcome: 'solved' });
     const tries = free?.tries ?? 0;

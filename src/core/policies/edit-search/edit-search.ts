@@ -13,6 +13,12 @@ export const EDIT_SEARCH_BUDGETS: Budgets = {
   timeMs: 3 * 60_000,
 };
 
+/**
+ * For measuring: one candidate per turn, so that an attempt counts no more tries than it needed, and
+ * as many in all. Slower, since the order is thought over after each.
+ */
+export const ONE_BY_ONE = { batch: 1, turns: 4 * EDIT_SEARCH_BUDGETS.turns } as const;
+
 export interface EditSearchOptions {
   /** Turns that the search plans with; keep it at or below the loop's budget. */
   readonly turns?: number;
@@ -37,7 +43,7 @@ export function createEditSearchPolicy(options: EditSearchOptions = {}): Policy 
   return {
     description: {
       kind: 'edit-search',
-      label: 'edit-search',
+      label: plan.batch === 1 ? 'edit-search, one edit at a time' : 'edit-search',
       model: 'edit-search',
       // There is nothing to sample: the seed decides the order.
       sampling: { temperature: 0, topP: 1, topK: -1 },
