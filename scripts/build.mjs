@@ -6,7 +6,10 @@ import { bundleOptions } from './lib/bundle.mjs';
 rmSync('dist', { recursive: true, force: true });
 await build({
   ...bundleOptions,
-  entryPoints: { cli: 'src/cli/main.ts' },
+  entryPoints: {
+    cli: 'src/cli/main.ts',
+    'onnx-worker': 'src/core/policies/onnx/worker/main.ts',
+  },
   outdir: 'dist',
   sourcemap: 'linked',
 });

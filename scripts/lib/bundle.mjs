@@ -23,6 +23,8 @@ export const bundleOptions = {
   // Files for the sandbox are imported as text.
   loader: { '.sh': 'text', '.py': 'text' },
   plugins: [assetModules],
+  // Native code and WASM, found next to the package's own files.
+  external: ['onnxruntime-node', 'onnxruntime-web'],
   // Dependencies in CommonJS form call require() for Node's own modules.
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

@@ -37,7 +37,7 @@ POLICY_FILES = (
     "tokenizer_config.json",
     "chat_template.jinja",
 )
-"""What a policy folder holds besides export.json and policy.json."""
+"""What a policy folder holds besides export.json and policy.json. Tokenizer files may come later."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class DecodeManifest:
     weights_header: str
     """sha256 of the header of model.safetensors (its length included): the graph's offsets hold for it."""
     files: Mapping[str, str]
-    """Name → sha256, of all `POLICY_FILES`."""
+    """Name → sha256, of those `POLICY_FILES` that were there."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ class _Graph:
 
 
 def export_for_decoding(folder: Path) -> DecodeManifest:
-    """Writes `model.onnx` and `export.json` into a folder that holds a Qwen2 model in fp32 and its tokenizer,
-    as warm-start leaves them. Takes milliseconds.
+    """Writes `model.onnx` and `export.json` into a folder that holds a Qwen2 model in fp32 as
+    `save_pretrained` and warm-start leave it. Takes milliseconds.
 
     B sequences with S new tokens each, C cache slots, K kv heads, D head size, G heads for each kv head:
 
@@ -115,14 +115,12 @@ def export_for_decoding(folder: Path) -> DecodeManifest:
     model = _build(shape, config, tensors)
     # Not checked by onnx.checker: it does not know the operators that ONNX Runtime adds.
     (folder / GRAPH_FILE).write_bytes(model.SerializeToString(deterministic=True))
-    missing = [name for name in POLICY_FILES if not (folder / name).is_file()]
-    if missing:
-        raise InputError(f"{folder} has no {', '.join(missing)}")
+    present = [name for name in POLICY_FILES if (folder / name).is_file()]
     manifest = DecodeManifest(
         version=2,
         **asdict(shape),
         weights_header=hashlib.sha256(header).hexdigest(),
-        files={name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in POLICY_FILES},
+        files={name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in present},
     )
     (folder / "export.json").write_text(json.dumps(asdict(manifest), indent=1) + "\n", "utf-8")
     return manifest

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { OnnxEngine } from './onnx/engine.ts';
 import { createOpenAiPolicy, type OpenAiOptions, PLAIN_SAMPLING } from './openai/openai.ts';
 import { type Policy, PolicyFailure } from './policy.ts';
 
-/** What people write: `--policy edit-search|URL|DIR`, `--model NAME`. */
+/** What people write: `--policy edit-search|nano|URL|DIR`, `--model NAME`. */
 export interface PolicySpec {
   readonly policy: string;
   readonly model?: string | undefined;
@@ -18,6 +20,10 @@ export interface PolicyDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
   readonly openAi?: Partial<Pick<OpenAiOptions, 'timeouts' | 'retries' | 'sampling' | 'prices'>>;
+  /** For policies from a folder; with an engine, they share its process. */
+  readonly onnx?: { readonly engine?: OnnxEngine; readonly workerFile?: string };
+  /** What people should know although it works, once: a slower runtime took over. */
+  readonly onNotice?: (text: string) => void;
 }
 
 export type CreatedPolicy =
@@ -55,18 +61,55 @@ export async function createPolicy(spec: PolicySpec, deps: PolicyDeps): Promise<
   ) {
     return openAi(wanted, spec, deps);
   }
-  if (existsSync(wanted)) {
-    return problem(
-      'usage',
-      `Policies from a folder (${wanted}) cannot be run yet.`,
-      'Serve the model with an OpenAI-compatible server and give its address, or use edit-search.',
-    );
+  if (wanted === 'nano' || existsSync(wanted)) {
+    if (spec.model !== undefined) {
+      return problem(
+        'usage',
+        `A policy from a folder (${wanted}) has one model.`,
+        'Leave --model out, or name an endpoint with --policy.',
+      );
+    }
+    return embedded(wanted, spec, deps);
   }
   return problem(
     'usage',
     `There is no policy "${wanted}".`,
-    'Use edit-search, the address of an OpenAI-compatible server (http://127.0.0.1:8000/v1), or an existing folder.',
+    'Use edit-search, nano, the address of an OpenAI-compatible server (http://127.0.0.1:8000/v1), or an existing folder.',
   );
+}
+
+async function embedded(
+  wanted: string,
+  { temperature }: PolicySpec,
+  deps: PolicyDeps,
+): Promise<CreatedPolicy> {
+  // Loaded on demand: most runs have no use for a tokenizer and a runtime.
+  const { createOnnxPolicy } = await import('./onnx/onnx-policy.ts');
+  const { packageFolder } = await import('./onnx/worker-file.ts');
+  const { currentScaffoldHash } = await import('../fix/scaffold.ts');
+  const folder = wanted === 'nano' ? join(packageFolder(), 'policies', 'nano') : wanted;
+  if (!existsSync(folder)) {
+    return problem(
+      'environment',
+      `This copy of prime-agent has no embedded policy: ${folder} is missing.`,
+      'Make it with npm run policy:nano, or use another policy: --policy edit-search.',
+    );
+  }
+  const created = await createOnnxPolicy({
+    folder,
+    scaffoldHash: currentScaffoldHash(),
+    ...(temperature === undefined ? {} : { sampling: { ...PLAIN_SAMPLING, temperature } }),
+    ...(deps.onnx?.engine ? { engine: deps.onnx.engine } : {}),
+    engineOptions: {
+      env: deps.env,
+      ...(deps.onnx?.workerFile === undefined ? {} : { workerFile: deps.onnx.workerFile }),
+      ...(deps.onNotice ? { onNotice: deps.onNotice } : {}),
+    },
+  });
+  deps.signal.throwIfAborted();
+  if (created.kind === 'policy') return created;
+  const cause = created.cause === 'runtime' || wanted === 'nano' ? 'environment' : 'usage';
+  return problem(cause, created.reason, created.remedy);
 }
 
 async function openAi(address: string, spec: PolicySpec, deps: PolicyDeps): Promise<CreatedPolicy> {

@@ -1,5 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
+import { currentScaffoldHash } from '../../../../src/core/fix/scaffold.ts';
 import { createPolicy } from '../../../../src/core/policies/create-policy.ts';
+import { builtWorker, smallPolicy } from '../../../support/onnx.ts';
 import { type ChatServer, json, modelList, startChatServer } from './chat-server.ts';
 
 const servers: ChatServer[] = [];
@@ -47,7 +49,8 @@ test('edit-search needs nothing', async () => {
 
 test.each([
   [{ policy: 'gpt' }, 'There is no policy "gpt".'],
-  [{ policy: '.' }, 'Policies from a folder (.) cannot be run yet.'],
+  [{ policy: 'src' }, 'src holds no policy: policy.json is missing.'],
+  [{ policy: 'src', model: 'm' }, 'A policy from a folder (src) has one model.'],
   [{ policy: 'edit-search', model: 'm' }, 'edit-search has no models.'],
   [{ policy: 'edit-search', temperature: 0 }, 'edit-search samples nothing.'],
 ])('%j is a matter of usage', async (spec, reason) => {
@@ -78,5 +81,32 @@ test('a model that must be named is a matter of usage', async () => {
     kind: 'problem',
     cause: 'usage',
     reason: expect.stringContaining('several models: a, b'),
+  });
+});
+
+const worker = builtWorker();
+
+test('a folder with a policy becomes one; it is made for this scaffold or refused', async () => {
+  const fits = await smallPolicy({ scaffoldHash: currentScaffoldHash(), version: 'policy-v3' });
+  const created = await createPolicy(
+    { policy: fits },
+    { ...deps, env: process.env, onnx: { workerFile: worker() } },
+  );
+  expect(created).toMatchObject({
+    kind: 'policy',
+    policy: {
+      description: {
+        kind: 'onnx',
+        label: 'small (policy-v3)',
+        version: 'policy-v3',
+        scaffoldHash: currentScaffoldHash(),
+      },
+    },
+  });
+  const other = await smallPolicy({ scaffoldHash: 'b'.repeat(64) });
+  expect(await createPolicy({ policy: other }, deps)).toMatchObject({
+    kind: 'problem',
+    cause: 'usage',
+    reason: expect.stringContaining('was trained for other tools or other prompts'),
   });
 });

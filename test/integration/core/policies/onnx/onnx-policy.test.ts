@@ -1,0 +1,175 @@
+import { afterEach, expect, test } from 'vitest';
+import type { Message } from '../../../../../src/core/agent/messages.ts';
+import { encodeMessages } from '../../../../../src/core/policies/onnx/chat-format.ts';
+import {
+  createOnnxPolicy,
+  type OnnxPolicy,
+  type OnnxPolicyOptions,
+} from '../../../../../src/core/policies/onnx/onnx-policy.ts';
+import type { PolicyReply, PolicyRequest } from '../../../../../src/core/policies/policy.ts';
+import { builtWorker, SMALL_MANIFEST, smallPolicy } from '../../../../support/onnx.ts';
+
+const workerFile = builtWorker();
+const policies: OnnxPolicy[] = [];
+afterEach(async () => {
+  for (const policy of policies.splice(0)) await policy.close();
+});
+
+async function create(changes: Partial<OnnxPolicyOptions> = {}): Promise<OnnxPolicy> {
+  const created = await createOnnxPolicy({
+    folder: changes.folder ?? (await smallPolicy()),
+    scaffoldHash: SMALL_MANIFEST.scaffoldHash,
+    engineOptions: { workerFile: workerFile() },
+    ...changes,
+  });
+  if (created.kind !== 'policy') throw new Error(created.reason);
+  policies.push(created.policy);
+  return created.policy;
+}
+
+const start: readonly Message[] = [
+  { role: 'system', content: 'You fix failing tests.' },
+  { role: 'user', content: 'Make this failing test pass.' },
+];
+
+function request(messages: readonly Message[], changes: Partial<PolicyRequest> = {}) {
+  const signal = new AbortController().signal;
+  return { messages, tools: [], maxTokens: 30, signal, ...changes };
+}
+
+function answered(messages: readonly Message[], reply: PolicyReply, observation: string) {
+  const { content, calls, callForm } = reply;
+  return [
+    ...messages,
+    { role: 'assistant', content, calls, callForm },
+    { role: 'user', content: observation },
+  ] as const;
+}
+
+test('a reply has its tokens, its text as it was streamed, and what was used', async () => {
+  const policy = await create();
+  expect(policy.description).toEqual({
+    kind: 'onnx',
+    label: 'small',
+    model: 'small',
+    hash: policy.folder.weightsHash,
+    scaffoldHash: SMALL_MANIFEST.scaffoldHash,
+    contextTokens: 512,
+    sampling: { temperature: 1, topP: 1, topK: -1 },
+  });
+  const session = await policy.start(7);
+  let text = '';
+  const reply = await session.next(
+    request(start, {
+      onText(part) {
+        text += part;
+      },
+    }),
+  );
+  const { tokenizer } = policy.folder;
+  const prompt = [
+    // Without the system message: the manifest says `omitted`.
+    ...encodeMessages(tokenizer, [{ role: 'user', content: 'Make this failing test pass.' }]),
+    ...encodeMessages(tokenizer, [{ role: 'assistant', content: '', calls: [] }]).slice(0, -2),
+  ];
+  expect(reply.tokens?.promptIds).toEqual(prompt);
+  expect(reply.tokens?.logprobs.length).toBe(reply.tokens?.sampledIds.length);
+  expect(reply.usage).toEqual({
+    promptTokens: prompt.length,
+    completionTokens: reply.tokens?.sampledIds.length,
+  });
+  expect(reply.content).not.toBe('');
+  // The end of a text that is no whole character is not streamed.
+  expect(reply.content.startsWith(text)).toBe(true);
+  expect(reply.content.slice(text.length)).toMatch(/^\ufffd*$/);
+  expect(['stop', 'length']).toContain(reply.finish);
+});
+
+test('turns continue exactly what was prompted and sampled', async () => {
+  const policy = await create();
+  const session = await policy.start(3);
+  let messages: readonly Message[] = start;
+  let known: readonly number[] = [];
+  for (let turn = 0; turn < 4; turn += 1) {
+    const { tokens, ...reply } = await session.next(request(messages, { maxTokens: 25 }));
+    expect(tokens?.promptIds.slice(0, known.length)).toEqual(known);
+    known = [...(tokens?.promptIds ?? []), ...(tokens?.sampledIds ?? [])];
+    messages = answered(messages, reply, `Observation ${turn}`);
+  }
+});
+
+test('the same seed gives the same attempt, alone or among others; another seed another', async () => {
+  const policy = await create();
+  const attempt = async (seed: number): Promise<readonly string[]> => {
+    const session = await policy.start(seed);
+    const first = await session.next(request(start));
+    const second = await session.next(request(answered(start, first, 'ok')));
+    await session.close();
+    return [first.content, second.content];
+  };
+  const alone = await attempt(11);
+  const together = await Promise.all([11, 12, 13, 11, 14].map(attempt));
+  expect(together[0]).toEqual(alone);
+  expect(together[3]).toEqual(alone);
+  expect(new Set(together.map(([first]) => first)).size).toBe(4);
+});
+
+test('a prompt that leaves no room for a reply is context-exceeded; a reply ends with the room', async () => {
+  const policy = await create({ folder: await smallPolicy({ contextTokens: 40 }) });
+  const session = await policy.start(1);
+  await expect(
+    session.next(request([{ role: 'user', content: 'x y '.repeat(60) }])),
+  ).rejects.toMatchObject({
+    name: 'PolicyFailure',
+    kind: 'context-exceeded',
+    message: expect.stringMatching(
+      /^The conversation has \d+ tokens; small can read 40 with its reply\.$/,
+    ),
+    remedy: 'Give it a smaller task, or use a model with more context.',
+  });
+  const reply = await session.next(
+    request([{ role: 'user', content: 'x y '.repeat(6) }], { maxTokens: 500 }),
+  );
+  const { promptTokens, completionTokens } = reply.usage;
+  expect(promptTokens + completionTokens).toBeLessThanOrEqual(40);
+  if (reply.finish === 'length') expect(promptTokens + completionTokens).toBe(40);
+});
+
+test('cancelled in the middle of a reply', async () => {
+  const policy = await create();
+  const session = await policy.start(1);
+  const stop = new AbortController();
+  const reply = session.next(
+    request(start, {
+      maxTokens: 400,
+      signal: stop.signal,
+      onText: () => stop.abort(new Error('no')),
+    }),
+  );
+  await expect(reply).rejects.toThrow('no');
+});
+
+test('new weights are for new attempts; a folder that is refused changes nothing', async () => {
+  const policy = await create();
+  const before = await policy.start(1);
+  const first = await before.next(request(start));
+  const next = await smallPolicy({
+    version: 'policy-v2',
+    sampling: { temperature: 0, topP: 1, topK: -1 },
+  });
+  expect(await policy.reload('/nowhere')).toMatchObject({
+    cause: 'folder',
+    reason: 'There is no folder /nowhere.',
+  });
+  expect(policy.description.version).toBeUndefined();
+  expect(await policy.reload(next)).toBeUndefined();
+  expect(policy.description).toMatchObject({ version: 'policy-v2', sampling: { temperature: 0 } });
+
+  const after = await policy.start(1);
+  const greedy = await after.next(request(start));
+  expect(greedy.tokens?.logprobs.every((value) => value === 0)).toBe(true);
+  const second = await before.next(request(answered(start, first, 'ok')));
+  expect(second.tokens?.logprobs.some((value) => value < 0)).toBe(true);
+  await before.close();
+  expect((await after.next(request(answered(start, greedy, 'ok')))).content).not.toBe('');
+});
