@@ -1,3 +1,6 @@
+import type { SplitName } from '../../src/core/tasks/split.ts';
+import type { Budgets } from '../../src/core/trajectories/schema.ts';
+
 /** Everything that decides what nano becomes; recorded with it. */
 export interface NanoSettings {
   /** The tasks that tell train from held-out: `prime-agent tasks build --generate COUNT --seed SEED`. */
@@ -23,14 +26,40 @@ export interface NanoSettings {
     readonly feed_forward: number;
     readonly context: number;
   };
+  /** First all of the conversations, then only what the policy writes. */
   readonly training: {
-    readonly steps: number;
-    readonly rows_per_step: number;
-    readonly peak: number;
-    readonly warmup_steps: number;
     readonly seed: number;
+    readonly rows_per_step: number;
+    readonly tokens_per_pack: number;
+    readonly first: Phase;
+    readonly second: Phase;
+  };
+  readonly budgets: Budgets;
+  readonly measured: {
+    readonly splits: readonly SplitName[];
+    readonly samplings: readonly { readonly temperature: number; readonly attempts: number }[];
+    /** Tasks of each part at most. */
+    readonly limit: number;
   };
 }
+
+export interface Phase {
+  /** The first so many shards. */
+  readonly shards: number;
+  readonly steps: number;
+  /** Of the learning rate: warm-up to it, then a cosine to a tenth. */
+  readonly peak: number;
+  readonly warmup_steps: number;
+}
+
+/** Of an attempt in training and evaluation. */
+const BUDGETS: Budgets = {
+  turns: 30,
+  contextTokens: 2_048,
+  generatedTokens: 1_200,
+  replyTokens: 200,
+  timeMs: 120_000,
+};
 
 export const FULL: NanoSettings = {
   evaluation: { count: 2000, seed: 1 },
@@ -43,7 +72,44 @@ export const FULL: NanoSettings = {
     mostOfAShape: 8,
     mostCharacters: 3_200,
   },
-  vocabulary: 1024,
+  vocabulary: 1536,
   shape: { hidden: 192, layers: 4, heads: 6, kv_heads: 2, feed_forward: 512, context: 4096 },
-  training: { steps: 6000, rows_per_step: 16, peak: 2e-3, warmup_steps: 100, seed: 1 },
+  training: {
+    seed: 1,
+    rows_per_step: 16,
+    tokens_per_pack: 4096,
+    first: { shards: 2, steps: 500, peak: 2e-3, warmup_steps: 50 },
+    second: { shards: 6, steps: 3000, peak: 1.5e-3, warmup_steps: 50 },
+  },
+  budgets: BUDGETS,
+  measured: {
+    splits: ['held-out', 'new-family', 'new-operator', 'train'],
+    samplings: [
+      { temperature: 0, attempts: 1 },
+      { temperature: 1, attempts: 8 },
+    ],
+    limit: 200,
+  },
+};
+
+/** Everything once, from nothing, in minutes: shows that it runs, not that it learns much. */
+export const SMOKE: NanoSettings = {
+  evaluation: { count: 40, seed: 1 },
+  demonstrations: {
+    ...FULL.demonstrations,
+    shards: 1,
+    tasksPerShard: 30,
+    firstSeed: 7,
+  },
+  vocabulary: 400,
+  shape: { hidden: 32, layers: 2, heads: 2, kv_heads: 1, feed_forward: 64, context: 4096 },
+  training: {
+    seed: 1,
+    rows_per_step: 4,
+    tokens_per_pack: 4096,
+    first: { shards: 1, steps: 6, peak: 2e-3, warmup_steps: 2 },
+    second: { shards: 1, steps: 6, peak: 1e-3, warmup_steps: 2 },
+  },
+  budgets: { ...BUDGETS, turns: 4 },
+  measured: { splits: ['train'], samplings: [{ temperature: 1, attempts: 2 }], limit: 6 },
 };

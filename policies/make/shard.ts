@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
-import { rename } from 'node:fs/promises';
+import { readFile, rename } from 'node:fs/promises';
 import { demonstrate } from '../../src/core/tasks/demonstrations/demonstrate.ts';
 import {
   DEMONSTRATION_OPTIONS,
@@ -19,6 +19,13 @@ export interface ShardCounts {
   readonly dropped: Readonly<Record<string, number>>;
 }
 
+/** Ids of the tasks that a file of demonstrations was made from. */
+export async function tasksIn(file: string): Promise<readonly string[]> {
+  const lines = (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
+  const ids = lines.map((line) => (JSON.parse(line) as { readonly id: string }).id);
+  return ids.map((id) => id.replace(/-\d+$/, ''));
+}
+
 /** Training tasks of one seed, and demonstrations of them, written to `file` when all are there. */
 export async function makeShard(
   file: string,
@@ -26,6 +33,8 @@ export async function makeShard(
   settings: NanoSettings,
   heldOut: HeldOut,
   testRuns: TestRuns,
+  /** Ids of tasks of earlier shards; those of this one are added. */
+  known: Set<string>,
   say: (text: string) => void,
 ): Promise<ShardCounts> {
   const { demonstrations } = settings;
@@ -53,6 +62,11 @@ export async function makeShard(
       drop('the same normalised tree is held out');
       continue;
     }
+    if (known.has(task.id)) {
+      drop('in an earlier shard');
+      continue;
+    }
+    known.add(task.id);
     for (let variant = 0; variant < demonstrations.perTask; variant += 1) {
       const chance = createChance('demonstration', task.id, variant);
       const plan = planDemonstration(task, tree, chance, {

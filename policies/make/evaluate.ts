@@ -1,0 +1,76 @@
+import { evaluate } from '../../src/core/evaluation/evaluate.ts';
+import {
+  type AttemptRecord,
+  evaluationHeader,
+  openResults,
+  readResults,
+  taskSetHash,
+} from '../../src/core/evaluation/results-file.ts';
+import { type EvaluationSummary, summarise } from '../../src/core/evaluation/summary.ts';
+import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
+import { AGENT_VERSION } from '../../src/core/fix/version.ts';
+import type { Policy } from '../../src/core/policies/policy.ts';
+import type { TestRuns } from '../../src/core/tasks/rehearsal/memory-session.ts';
+import { rehearsalRunner } from '../../src/core/tasks/rehearsal/rehearse.ts';
+import type { SplitName } from '../../src/core/tasks/split.ts';
+import type { TaskSet } from '../../src/core/tasks/task-set.ts';
+import type { Budgets } from '../../src/core/trajectories/schema.ts';
+
+export interface MeasureOptions {
+  readonly policy: Policy;
+  readonly set: TaskSet;
+  readonly split: SplitName | 'all';
+  /** The first so many tasks in the order of their ids, which is no order at all; default all. */
+  readonly limit?: number;
+  readonly attempts: number;
+  readonly budgets: Budgets;
+  readonly seed: number;
+  readonly testRuns: TestRuns;
+  /** Results, JSON Lines; an interrupted evaluation goes on there. */
+  readonly file: string;
+  readonly onProgress?: (done: number, of: number, solved: number) => void;
+}
+
+/** Attempts so many at a time: the policy decodes them together. */
+const PARALLEL = 64;
+
+/** Measures a policy on generated tasks in rehearsals. */
+export async function measure(options: MeasureOptions): Promise<EvaluationSummary> {
+  const { policy, set, split, attempts, budgets, seed, file } = options;
+  const tasks = set.entries
+    .filter((entry) => split === 'all' || entry.split === split)
+    .map(({ task }) => task)
+    .sort((a, b) => (a.id < b.id ? -1 : 1))
+    .slice(0, options.limit)
+    .flatMap((task) => {
+      const tree = set.trees.get(task.tree);
+      return tree === undefined ? [] : [{ task, tree }];
+    });
+  const header = evaluationHeader({
+    agentVersion: AGENT_VERSION,
+    policy: policy.description,
+    scaffoldHash: currentScaffoldHash(),
+    tasks: { hash: taskSetHash(tasks.map(({ task }) => task.id)), count: tasks.length, split },
+    settings: { attempts, seed, rules: 'strict', budgets, sandbox: 'none' },
+  });
+  const writer = await openResults(file, header);
+  try {
+    await evaluate({
+      tasks,
+      policy,
+      attempts,
+      parallel: PARALLEL,
+      seed,
+      budgets,
+      rules: 'strict',
+      runner: rehearsalRunner(options.testRuns),
+      signal: new AbortController().signal,
+      done: writer.done,
+      onRecord: (record: AttemptRecord) => writer.append(record),
+      onProgress: ({ done, of, solved }) => options.onProgress?.(done, of, solved),
+    });
+  } finally {
+    await writer.close();
+  }
+  return summarise(await readResults(file));
+}

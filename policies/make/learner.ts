@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+
+/** One line of what the learner writes (docs/learner.md, Contract). */
+const eventSchema = z.looseObject({ contract: z.literal(1), event: z.string() });
+
+export type LearnerEvent = z.output<typeof eventSchema>;
+
+export interface LearnerPlace {
+  /** Python with the learner's requirements. */
+  readonly python: string;
+  /** The folder `server/learner`. */
+  readonly source: string;
+  readonly threads: number;
+}
+
+export class LearnerError extends Error {
+  override readonly name = 'LearnerError';
+}
+
+/** Runs one command and resolves with its `done` event. Interrupted and failed ones reject. */
+export async function runLearner(
+  command: string,
+  request: Readonly<Record<string, unknown>>,
+  { python, source, threads }: LearnerPlace,
+  onEvent: (event: LearnerEvent) => void = () => undefined,
+): Promise<LearnerEvent> {
+  const child = spawn(python, ['-m', 'prime_learner', command], {
+    env: {
+      ...process.env,
+      PYTHONPATH: source,
+      PYTHONDONTWRITEBYTECODE: '1',
+      OMP_NUM_THREADS: String(threads),
+      HF_HUB_OFFLINE: '1',
+    },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let last: LearnerEvent | undefined;
+  let said = '';
+  child.stderr.on('data', (part: Buffer) => {
+    said = (said + part.toString()).slice(-4_000);
+  });
+  const lines = createInterface({ input: child.stdout });
+  lines.on('line', (line) => {
+    last = eventSchema.parse(JSON.parse(line));
+    onEvent(last);
+  });
+  child.stdin.end(`${JSON.stringify({ contract: 1, ...request })}\n`);
+  const stop = (): void => void child.kill('SIGTERM');
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  process.off('SIGINT', stop);
+  process.off('SIGTERM', stop);
+  if (last?.event === 'done' && code === 0) return last;
+  if (last?.event === 'interrupted') {
+    throw new LearnerError(`${command} was interrupted; the same command goes on where it stopped`);
+  }
+  const reason =
+    last?.event === 'failed' ? String(last.message) : said.trim() || `exit code ${code}`;
+  throw new LearnerError(`${command} failed: ${reason}`);
+}

@@ -1,0 +1,253 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { EvaluationSummary } from '../../src/core/evaluation/summary.ts';
+import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
+import { findNode } from '../../src/core/frameworks/node-test/toolchain.ts';
+import { openWorkspaceFiles } from '../../src/core/frameworks/workspace-files.ts';
+import { createOnnxPolicy } from '../../src/core/policies/onnx/onnx-policy.ts';
+import { chooseSandbox } from '../../src/core/sandbox/providers.ts';
+import type { TestRuns } from '../../src/core/tasks/rehearsal/memory-session.ts';
+import { createRehearsalRuns } from '../../src/core/tasks/rehearsal/test-runs.ts';
+import { measure } from './evaluate.ts';
+import { type LearnerEvent, type LearnerPlace, runLearner } from './learner.ts';
+import { FULL, type NanoSettings, type Phase, SMOKE } from './settings.ts';
+import { makeShard, tasksIn } from './shard.ts';
+import { type HeldOut, heldOutOf } from './split.ts';
+
+/**
+ * `npm run policy:nano`: makes the embedded policy from nothing. Each stage is done once and kept
+ * in the work folder; the same command goes on where it was interrupted.
+ */
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      smoke: { type: 'boolean', default: false },
+      work: { type: 'string' },
+      out: { type: 'string' },
+      threads: { type: 'string', default: '2' },
+      /** Stop behind this stage: demonstrations, training. */
+      until: { type: 'string' },
+    },
+  });
+  const settings = values.smoke ? SMOKE : FULL;
+  const place: LearnerPlace = {
+    python: required('PRIME_AGENT_LEARNER_PYTHON'),
+    source: required('PRIME_AGENT_LEARNER'),
+    threads: Number(values.threads),
+  };
+  const work = values.work ?? required('PRIME_AGENT_WORK');
+  const out = values.out ?? join(work, 'nano');
+  await mkdir(work, { recursive: true });
+  await checkStamp(work, settings);
+
+  const tasksFile = join(work, 'evaluation.jsonl.gz');
+  const heldOut = await heldOutOf(tasksFile, settings, existsSync(tasksFile), (tasks) =>
+    say(`evaluation: ${tasks} tasks`),
+  );
+  const rehearsalRuns = await openRuns();
+  const shards: string[] = [];
+  const known = new Set<string>();
+  for (let index = 0; index < settings.demonstrations.shards; index += 1) {
+    const file = join(work, `shard-${index}.jsonl`);
+    shards.push(file);
+    if (existsSync(file)) {
+      for (const id of await tasksIn(file)) known.add(id);
+      continue;
+    }
+    const { testRuns } = rehearsalRuns;
+    const counts = await makeShard(file, index, settings, heldOut, testRuns, known, say);
+    await writeFile(`${file}.counts.json`, `${JSON.stringify(counts)}\n`);
+    say(`shard ${index}: ${counts.demonstrations} demonstrations of ${counts.tasks} tasks`);
+  }
+  if (values.until === 'demonstrations') return;
+
+  const tokenizer = join(work, 'tokenizer');
+  if (!isWhole(tokenizer)) {
+    await runLearner(
+      'train-tokenizer',
+      {
+        conversations: shards.slice(0, settings.training.first.shards),
+        entries: settings.vocabulary,
+        context: settings.shape.context,
+        out: tokenizer,
+      },
+      place,
+    );
+  }
+  const first = join(work, 'first');
+  const second = join(work, 'second');
+  await train(first, settings, settings.training.first, shards, place, {
+    learn: 'everything',
+    start: { kind: 'new', shape: settings.shape, seed: settings.training.seed },
+    tokenizer,
+  });
+  await train(second, settings, settings.training.second, shards, place, {
+    learn: 'assistant',
+    start: { kind: 'model', folder: join(first, 'model') },
+    tokenizer,
+  });
+  if (values.until === 'training') return;
+
+  const exported = join(work, 'exported');
+  if (!isWhole(exported)) {
+    const model = join(second, 'model');
+    await runLearner('export', { model, out: exported }, place);
+  }
+  await makeFolder(exported, out, settings);
+  const figures = await measureAll(out, settings, heldOut, work, rehearsalRuns.testRuns);
+  const record = { madeBy: 'npm run policy:nano', settings, heldOut: namesOf(heldOut), figures };
+  await writeFile(join(out, 'record.json'), `${JSON.stringify(record, undefined, 2)}\n`);
+  say(`the policy is in ${out}`);
+}
+
+async function train(
+  folder: string,
+  settings: NanoSettings,
+  phase: Phase,
+  shards: readonly string[],
+  place: LearnerPlace,
+  from: {
+    readonly learn: 'assistant' | 'everything';
+    readonly start: Readonly<Record<string, unknown>>;
+    readonly tokenizer: string;
+  },
+): Promise<void> {
+  const out = join(folder, 'model');
+  if (isWhole(out)) return;
+  await mkdir(folder, { recursive: true });
+  const { seed, rows_per_step, tokens_per_pack } = settings.training;
+  const paths = shards.slice(0, phase.shards);
+  const request = {
+    data: { kind: 'conversations', paths, learn: from.learn },
+    tokenizer: from.tokenizer,
+    start: from.start,
+    training: {
+      steps: phase.steps,
+      rows_per_step,
+      tokens_per_pack,
+      seed,
+      schedule: { shape: 'cosine', peak: phase.peak, warmup_steps: phase.warmup_steps },
+      checkpoint_every: 100,
+    },
+    threads: place.threads,
+    run: join(folder, 'run'),
+    out,
+  };
+  const done = await runLearner('warm-start', request, place, (event) => report(event, from.learn));
+  await writeFile(join(folder, 'done.json'), `${JSON.stringify(done)}\n`);
+}
+
+function report(event: LearnerEvent, phase: string): void {
+  if (event.event === 'note') say(`${phase}: ${String(event.text)}`);
+  if (event.event !== 'step' || Number(event.step) % 20 !== 0) return;
+  const loss = Number(event.loss).toFixed(4);
+  const speed = Math.round(Number(event.tokens_per_second));
+  say(`${phase}: step ${String(event.step)}, loss ${loss}, ${speed} tokens/s`);
+}
+
+/** The folder that ships, without figures of an evaluation. */
+async function makeFolder(exported: string, out: string, settings: NanoSettings): Promise<void> {
+  await rm(out, { recursive: true, force: true });
+  await cp(exported, out, { recursive: true });
+  const manifest = {
+    format: 1,
+    name: 'nano',
+    version: 'policy-v1',
+    scaffoldHash: currentScaffoldHash(),
+    contextTokens: settings.budgets.contextTokens,
+    systemMessage: 'omitted',
+    sampling: { temperature: 1, topP: 1, topK: -1 },
+    handles: { extensions: ['.js', '.mjs', '.cjs'], largestFileTokens: 1_000 },
+  };
+  await writeFile(join(out, 'policy.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+}
+
+/** Greedily once, and eight times as it is sampled in training. */
+async function measureAll(
+  folder: string,
+  settings: NanoSettings,
+  heldOut: HeldOut,
+  work: string,
+  testRuns: TestRuns,
+): Promise<readonly EvaluationSummary[]> {
+  const figures: EvaluationSummary[] = [];
+  for (const { temperature, attempts } of settings.measured.samplings) {
+    const sampling = { temperature, topP: 1, topK: -1 };
+    const opened = await createOnnxPolicy({
+      folder,
+      scaffoldHash: currentScaffoldHash(),
+      sampling,
+    });
+    if (opened.kind === 'problem') throw new Error(`${opened.reason} ${opened.remedy}`);
+    try {
+      for (const split of settings.measured.splits) {
+        const name = `${split} at temperature ${temperature}`;
+        const file = join(work, `results-${split}-${temperature}.jsonl`);
+        await rm(file, { force: true });
+        const summary = await measure({
+          policy: opened.policy,
+          set: heldOut.set,
+          split,
+          limit: settings.measured.limit,
+          attempts,
+          budgets: settings.budgets,
+          seed: settings.evaluation.seed,
+          testRuns,
+          file,
+        });
+        figures.push(summary);
+        const [one] = summary.passAt;
+        say(`${name}: pass@1 ${((one?.value ?? 0) * 100).toFixed(1)} % of ${summary.tasks} tasks`);
+      }
+    } finally {
+      await opened.policy.close();
+    }
+  }
+  return figures;
+}
+
+function namesOf({ families, operators }: HeldOut) {
+  return { families: [...families].sort(), operators: [...operators].sort() };
+}
+
+async function openRuns() {
+  const sandbox = await chooseSandbox('auto');
+  if (sandbox.kind === 'unavailable') throw new Error(`${sandbox.reason} ${sandbox.remedy}`);
+  const node = await findNode(openWorkspaceFiles(process.cwd()));
+  if (node.kind === 'missing') throw new Error(`${node.reason} ${node.remedy}`);
+  return createRehearsalRuns({ provider: sandbox.provider, toolchain: node.toolchain });
+}
+
+/** A work folder belongs to one set of settings and one scaffold. */
+async function checkStamp(work: string, settings: NanoSettings): Promise<void> {
+  const stamp = createHash('sha256')
+    .update(JSON.stringify([settings, currentScaffoldHash()]))
+    .digest('hex');
+  const file = join(work, 'settings.sha256');
+  const before = existsSync(file) ? await readFile(file, 'utf8') : stamp;
+  if (before !== stamp) {
+    throw new Error(
+      `${work} was made with other settings or another scaffold: name another folder with --work, or remove it.`,
+    );
+  }
+  await writeFile(file, stamp);
+}
+
+function isWhole(folder: string): boolean {
+  return existsSync(join(folder, 'COMPLETE'));
+}
+
+function required(name: string): string {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: start this with npm run policy:nano`);
+  return value;
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+await main();
