@@ -83,8 +83,6 @@ async function createSession(
       ...options,
       intraOpNumThreads: threads,
       interOpNumThreads: 1,
-      // Weights of hidden slots come out of the softmax as denormal numbers: products with them are slow.
-      extra: { session: { set_denormal_as_zero: '1' } },
     });
   }
   const [graph, weights] = await Promise.all(
