@@ -140,8 +140,9 @@ def _step_or_finish(line: str) -> StepLine | FinishLine:
 def _published(run: GrpoRun) -> dict[str, object]:
     return {
         "policy_version": run.progress.policy_version,
-        "folder": str(run.published()),
-        "data_sha256": run.data_sha256(),
+        "folder": str(run.published.folder),
+        "weights_sha256": run.published.weights_sha256,
+        "probe": asdict(run.published.probe),
     }
 
 

@@ -88,7 +88,7 @@ class GrpoRequest(Request):
     training: GrpoTraining = GrpoTraining()
     threads: int | None = Field(default=None, gt=0)
     run: Path
-    """Folder of checkpoints, metrics.jsonl and the graph; a run that is found there goes on."""
+    """Folder of checkpoints and metrics.jsonl; a run that is found there goes on."""
     publish: Path
     """Folder for the sampler's weights: `policy-v000000`, `policy-v000001` …"""
 

@@ -14,8 +14,6 @@ from transformers import Qwen2ForCausalLM
 
 OPSET = 20
 
-DATA_FILE = "model.onnx.data"
-
 
 class CachedDecoder(nn.Module):
     """The same network with the cache as plain inputs and outputs. B sequences, S new tokens each,
@@ -111,24 +109,6 @@ class ExportManifest:
     context: int
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class ExternalData:
-    """`data` in export.json, only where the weights are in a file of their own (graph.py)."""
-
-    file: str
-    bytes: int
-    sha256: str
-
-
-@dataclass(frozen=True)
-class Probe:
-    """`probe` in export.json, with `data`: to see after a swap that the new weights answer."""
-
-    ids: tuple[int, ...]
-    logprobs: tuple[float, ...]
-    """Of each id but the first given those before it, natural logarithms, by PyTorch in fp32."""
 
 
 def cache_names(layers: int, side: str) -> list[str]:

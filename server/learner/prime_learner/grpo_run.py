@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -26,14 +25,14 @@ from torch import Tensor
 from transformers import Qwen2ForCausalLM
 
 from .attention import use_packed_attention
-from .checkpoint import Checkpoint, find_latest, problem_of, remove_old, write_checkpoint, write_folder
-from .graph import Graph, prepare_graph
+from .checkpoint import Checkpoint, find_latest, remove_old, write_checkpoint
 from .grpo import GrpoLoss, GrpoOptions, Mismatch, mismatch
 from .grpo_batch import GrpoBatch, PackResult, add_gradient, prepare_batch
 from .json_line import json_line
 from .metrics_file import cut_metrics
 from .optimizer import OptimizerOptions, StepResult, apply_step, new_optimizer
 from .packing import pack, plan_packs
+from .publish import Published, publish_version, remove_younger
 from .rows import TrainingRow, read_rows
 from .schedule import Schedule, learning_rate
 from .strict import InputError, Strict, parse_json
@@ -133,7 +132,7 @@ class _Update:
 
 
 class GrpoRun:
-    """Weights, optimiser and version between the steps. Made by `open_run`."""
+    """Weights, optimiser and version between the steps. Made by `open_run`; `published` is the version."""
 
     def __init__(
         self,
@@ -142,7 +141,6 @@ class GrpoRun:
         options: GrpoTraining,
         folder: Path,
         publish: Path,
-        graph: Graph,
         start: str,
         progress: _Progress,
     ) -> None:
@@ -153,11 +151,8 @@ class GrpoRun:
         self._options = options
         self._folder = folder
         self._publish = publish
-        self._graph = graph
         self._start = start
-
-    def published(self) -> Path:
-        return self._publish / f"policy-v{self.progress.policy_version:06d}"
+        self.published = self._published()
 
     def step(self, line: StepLine) -> Answer:
         """Works off one file of rows; returns when the checkpoint is on disk and the version published.
@@ -172,7 +167,6 @@ class GrpoRun:
             sha256, line.policy_version, line.kind,
         ):
             # Its answer was lost with a process, and the caller asks again.
-            self.publish()
             return Answer("step", {**last, "repeated": True})
         if line.policy_version != self.progress.policy_version:
             raise InputError(
@@ -187,7 +181,7 @@ class GrpoRun:
             return Answer("halted", {"reason": update.halted, **update.metrics})
         fields = self._advance(line, sha256, update, clock, began)
         self._save(clock, fields)
-        self.publish()
+        self.published = self._published()
         clock.lap("publish")
         if self.progress.skipped_in_a_row >= self._options.stop_after_skipped:
             raise InputError(
@@ -196,19 +190,9 @@ class GrpoRun:
             )
         return Answer("step", {**fields, "seconds": clock.seconds, "repeated": False})
 
-    def publish(self) -> None:
-        """Writes the sampler's weights of this version, unless they are there."""
-        target = self.published()
-        if problem_of(target) is not None:
-            write_folder(target, lambda new: self._graph.write(self.model, new))
-        for old in sorted(self._publish.glob("policy-v*"))[: -self._options.keep_published]:
-            if old != target:
-                shutil.rmtree(old, ignore_errors=True)
-
-    def data_sha256(self) -> str:
-        """Of the published weights."""
-        manifest = json.loads((self.published() / "export.json").read_text("utf-8"))
-        return str(manifest["data"]["sha256"])
+    def _published(self) -> Published:
+        version, keep = self.progress.policy_version, self._options.keep_published
+        return publish_version(self.model, self._publish, version, keep)
 
     def _grpo(self, rows: Sequence[TrainingRow], clock: _Clock) -> _Update:
         options, version = self._options, self.progress.policy_version
@@ -358,7 +342,7 @@ def open_run(
     on_note: Callable[[str], None] = lambda _: None,
 ) -> GrpoRun:
     """Goes on from the newest whole checkpoint in `folder`, else from `model`; the present version is
-    published when it returns. The first call makes the graph, which takes tens of seconds.
+    published when it returns.
 
     Args:
         start: sha256 of the first weights; a run goes on only with the same.
@@ -377,19 +361,8 @@ def open_run(
     if found.latest is not None:
         progress = _restore(found.latest, model, optimizer, options, start)
     cut_metrics(folder / "metrics.jsonl", progress.step)
-    _remove_younger(publish, progress.policy_version)
-    graph = prepare_graph(model, folder / "graph")
-    run = GrpoRun(model, optimizer, options, folder, publish, graph, start, progress)
-    run.publish()
-    return run
-
-
-def _remove_younger(publish: Path, version: int) -> None:
-    """Versions of a checkpoint that was damaged later: their steps will be done again."""
-    for path in publish.glob("policy-v*"):
-        number = path.name.removeprefix("policy-v")
-        if number.isdigit() and int(number) > version:
-            shutil.rmtree(path, ignore_errors=True)
+    remove_younger(publish, progress.policy_version)
+    return GrpoRun(model, optimizer, options, folder, publish, start, progress)
 
 
 def _restore(

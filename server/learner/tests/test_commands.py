@@ -16,6 +16,7 @@ from prime_learner.__main__ import run
 from prime_learner.checkpoint import problem_of
 from prime_learner.commands import rows_of_conversations, run_train_tokenizer, run_warm_start
 from prime_learner.conversation import AssistantMessage, Message, encode, encode_text
+from prime_learner.grpo_run import StepLine
 from prime_learner.stop import Stop
 from prime_learner.strict import InputError, Strict, parse_json
 from prime_learner.tokenizer import load_tokenizer
@@ -35,7 +36,7 @@ def _run(command: str, request: object) -> tuple[int, list[Event], str]:
         input=json.dumps(request) + "\n",
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()], done.stderr

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -22,13 +22,12 @@ from prime_learner.attention import learnt_logprobs, use_packed_attention
 from prime_learner.checkpoint import problem_of, write_folder
 from prime_learner.grpo import EXCLUSIONS
 from prime_learner.grpo_run import GrpoRun, GrpoTraining, HaltOptions, StepLine, open_run
-from prime_learner.model import ModelShape, load_model, new_model
+from prime_learner.model import load_model, new_model
 from prime_learner.packing import pack
 from prime_learner.rows import TrainingRow
 from prime_learner.stop import Stop
 from prime_learner.strict import InputError
 from prime_learner.tokenizer import as_fast_tokenizer, load_tokenizer
-from safetensors.torch import load_file
 from tests.conftest import TINY, write_lines
 from tests.make_fixtures import TOKENIZER
 from torch import Tensor
@@ -44,20 +43,10 @@ def _model() -> Qwen2ForCausalLM:
     return new_model(TINY, VOCABULARY, seed=1)
 
 
-@pytest.fixture(scope="module")
-def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Made once: the exporter takes seconds."""
-    folder = tmp_path_factory.mktemp("graph") / "graph"
-    grpo_run.prepare_graph(_model(), folder)
-    return folder
-
-
 @pytest.fixture
-def opened(tmp_path: Path, graph: Path) -> Callable[..., GrpoRun]:
+def opened(tmp_path: Path) -> Callable[..., GrpoRun]:
     def make(name: str = "run", options: GrpoTraining = OPTIONS, start: str = "s") -> GrpoRun:
         folder = tmp_path / name
-        if not (folder / "graph").exists():
-            shutil.copytree(graph, folder / "graph")
         return open_run(_model(), options, folder, folder / "published", start)
 
     return make
@@ -118,15 +107,32 @@ def _same(left: Qwen2ForCausalLM, right: Qwen2ForCausalLM) -> bool:
 
 
 def _onnx_logprobs(folder: Path, ids: Sequence[int]) -> list[float]:
+    """Token by token with a cache, as the sampler reads a version."""
     manifest = json.loads((folder / "export.json").read_text())
     session = onnxruntime.InferenceSession(str(folder / "model.onnx"))
+    names = [
+        f"{layer}.{part}" for layer in range(manifest["layers"]) for part in ("key", "value")
+    ]
     empty = np.zeros((1, manifest["kv_heads"], 0, manifest["head_size"]), np.float32)
-    count = len(ids)
-    feeds = [np.array([ids]), np.ones((1, count), np.int64), np.arange(count)[None]]
-    feeds += [empty] * (2 * manifest["layers"])
-    (logits,) = session.run(["logits"], dict(zip(manifest["inputs"], feeds, strict=True)))
-    predicted = torch.from_numpy(logits[0]).log_softmax(-1)
-    return [float(predicted[at, token]) for at, token in enumerate(ids[1:])]
+    cache = dict.fromkeys(names, empty)
+    values: list[float] = []
+    for at, token in enumerate(ids[:-1]):
+        feeds = {
+            "input_ids": np.array([[token]]),
+            "position_ids": np.array([[at]]),
+            "newest": np.zeros((1, 1), np.int64),
+            "cache_bias": np.zeros((1, 1, 1, at), np.float32),
+            "new_bias": np.zeros((1, 1, manifest["heads"] // manifest["kv_heads"], 1), np.float32),
+            **{f"past_key_values.{name}": part for name, part in cache.items()},
+        }
+        logits, *new = session.run(["logits", *(f"new.{name}" for name in names)], feeds)
+        cache = {
+            name: np.concatenate((cache[name], part), axis=2)
+            for name, part in zip(names, new, strict=True)
+        }
+        predicted = torch.from_numpy(logits[0]).log_softmax(-1)
+        values.append(float(predicted[ids[at + 1]]))
+    return values
 
 
 def _torch_logprobs(model: Qwen2ForCausalLM, ids: Sequence[int]) -> list[float]:
@@ -144,18 +150,21 @@ def test_each_step_publishes_weights_that_answer_as_the_trainer_does(
     ids = [5, 300, 41, 7, 7, 399, 128]
     seen: list[list[float]] = []
     for seed in range(3):
-        folder = run.published()
+        folder = run.published.folder
         assert folder.name == f"policy-v{seed:06d}"
         assert problem_of(folder) is None
         assert sorted(path.name for path in folder.iterdir()) == [
-            "COMPLETE", "export.json", "model.onnx", "model.onnx.data",
+            "COMPLETE", "config.json", "export.json", "model.onnx", "model.safetensors",
         ]
         actual = _onnx_logprobs(folder, ids)
         assert actual == pytest.approx(_torch_logprobs(run.model, ids), abs=1e-4)
-        manifest = json.loads((folder / "export.json").read_text())
-        assert manifest["data"]["sha256"] == run.data_sha256()
-        probe = manifest["probe"]
-        assert _onnx_logprobs(folder, probe["ids"]) == pytest.approx(probe["logprobs"], abs=1e-4)
+        assert _torch_logprobs(load_model(folder), ids) == pytest.approx(
+            _torch_logprobs(run.model, ids), abs=1e-6
+        )
+        digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+        assert run.published.weights_sha256 == digest
+        probe = run.published.probe
+        assert _onnx_logprobs(folder, probe.ids) == pytest.approx(probe.logprobs, abs=1e-4)
         # The version before does not answer so: a swap that was never made shows.
         assert all(max(abs(a - b) for a, b in zip(actual, old, strict=True)) > 1e-3 for old in seen)
         seen.append(actual)
@@ -204,7 +213,7 @@ def test_a_killed_run_repeats_its_step_with_the_same_bits(
     def kill(*_: object) -> None:
         raise Killed
 
-    for place in ("write_checkpoint", "remove_old", "write_folder"):
+    for place in ("write_checkpoint", "remove_old", "publish_version"):
         run = opened(place)
         _step(run, tmp_path, 0)
         _step(run, tmp_path, 1)
@@ -222,7 +231,7 @@ def test_a_killed_run_repeats_its_step_with_the_same_bits(
         assert repeated["loss"] == answers[2]["loss"]
         _step(again, tmp_path, 3)
         assert _same(whole.model, again.model), place
-        assert again.data_sha256() == whole.data_sha256()
+        assert again.published.weights_sha256 == whole.published.weights_sha256
         lines = (tmp_path / place / "metrics.jsonl").read_text().splitlines()
         assert [json.loads(line)["step"] for line in lines] == [1, 2, 3, 4]
 
@@ -384,8 +393,7 @@ def _model_folder(folder: Path) -> Path:
     return folder
 
 
-def _request(folder: Path, graph: Path) -> dict[str, object]:
-    shutil.copytree(graph, folder / "run" / "graph")
+def _request(folder: Path) -> dict[str, object]:
     return {
         "contract": 1,
         "model": str(_model_folder(folder / "model")),
@@ -401,9 +409,9 @@ def _line(folder: Path, version: int) -> str:
     return json.dumps({"rows": str(path), "policy_version": version})
 
 
-def test_a_whole_session_over_lines(tmp_path: Path, graph: Path) -> None:
+def test_a_whole_session_over_lines(tmp_path: Path) -> None:
     lines = [
-        json.dumps(_request(tmp_path, graph)),
+        json.dumps(_request(tmp_path)),
         _line(tmp_path, 0),
         _line(tmp_path, 1),
         json.dumps({"finish": {"out": str(tmp_path / "out")}}),
@@ -417,7 +425,7 @@ def test_a_whole_session_over_lines(tmp_path: Path, graph: Path) -> None:
     ]
     published = [event for event in events if event["event"] == "published"]
     assert [event["policy_version"] for event in published] == [0, 1, 2]
-    assert len({event["data_sha256"] for event in published}) == 3
+    assert len({event["weights_sha256"] for event in published}) == 3
     assert (events[-1]["steps"], events[-1]["policy_version"]) == (2, 2)
     ids = [3, 100, 200]
     assert _torch_logprobs(load_model(tmp_path / "out"), ids) == pytest.approx(
@@ -436,19 +444,19 @@ def test_a_whole_session_over_lines(tmp_path: Path, graph: Path) -> None:
     ],
 )
 def test_lines_that_are_not_understood_end_the_run(
-    tmp_path: Path, graph: Path, line: str, message: str
+    tmp_path: Path, line: str, message: str
 ) -> None:
     stream = io.StringIO()
-    source = io.StringIO(json.dumps(_request(tmp_path, graph)) + f"\n{line}\n")
+    source = io.StringIO(json.dumps(_request(tmp_path)) + f"\n{line}\n")
     assert run("grpo", source, stream, Stop()) == contract.EXIT_INPUT
     last = json.loads(stream.getvalue().splitlines()[-1])
     assert last["message"].startswith(message)
 
 
 def test_a_signal_ends_the_wait_for_a_step_and_the_run_goes_on_later(
-    tmp_path: Path, graph: Path
+    tmp_path: Path
 ) -> None:
-    request = json.dumps(_request(tmp_path, graph))
+    request = json.dumps(_request(tmp_path))
     process = subprocess.Popen(
         [sys.executable, "-m", "prime_learner", "grpo"],
         cwd=LEARNER,
@@ -479,18 +487,29 @@ def test_a_signal_ends_the_wait_for_a_step_and_the_run_goes_on_later(
     assert (events[-1]["steps"], events[-1]["policy_version"]) == (2, 2)
 
 
-def test_the_graph_of_another_shape_is_made_anew(
-    tmp_path: Path, graph: Path, tiny_shape: ModelShape
+def test_what_a_caller_adds_to_a_version_does_not_stop_its_repair(
+    tmp_path: Path, opened: Callable[..., GrpoRun]
 ) -> None:
-    folder = tmp_path / "graph"
-    shutil.copytree(graph, folder)
-    narrow = new_model(tiny_shape.model_copy(update={"layers": 1}), VOCABULARY, seed=2)
-    written = grpo_run.prepare_graph(narrow, folder)
-    (tmp_path / "new").mkdir()
-    written.write(narrow, tmp_path / "new")
-    ids = [8, 9, 10]
-    assert _onnx_logprobs(tmp_path / "new", ids) == pytest.approx(
-        _torch_logprobs(narrow, ids), abs=1e-4
+    run = opened()
+    folder = run.published.folder
+    (folder / "policy.json").write_text("{}")
+    assert opened().published.folder == folder
+    assert (folder / "policy.json").exists()
+    (folder / "model.onnx").write_bytes(b"damaged")
+    again = opened()
+    assert problem_of(folder) is None
+    assert _onnx_logprobs(folder, again.published.probe.ids) == pytest.approx(
+        again.published.probe.logprobs, abs=1e-4
     )
-    weights = load_file(_model_folder(tmp_path / "model") / "model.safetensors")
-    assert "lm_head.weight" not in weights, "tied: one matrix, once in the file"
+
+
+def test_weights_that_are_not_tied_are_published_too(tmp_path: Path) -> None:
+    model = _model()
+    with torch.no_grad():
+        model.lm_head.weight = torch.nn.Parameter(model.lm_head.weight.flip(0).clone())
+    model.config.tie_word_embeddings = False
+    run = open_run(model, OPTIONS, tmp_path, tmp_path / "published", "s")
+    ids = run.published.probe.ids
+    logprobs = pytest.approx(run.published.probe.logprobs, abs=1e-4)
+    assert _onnx_logprobs(run.published.folder, ids) == logprobs
+    assert _torch_logprobs(_model(), ids) != logprobs
