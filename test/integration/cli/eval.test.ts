@@ -53,7 +53,7 @@ describe('prime-agent eval', () => {
 
     const second = await run(args);
     expect(second.stderr).toContain(`Going on with ${inside('a.jsonl')}, which has 1 attempt.`);
-    expect(second.stdout).toContain('edit-search: 2 attempts at 2 tasks\n');
+    expect(second.stdout).toContain('edit-search, one edit at a time: 2 attempts at 2 tasks\n');
     expect(second.stdout).toContain('held-out 100.0 % (34.2 to 100.0) of 2 tasks');
     expect(second.code).toBe(0);
     const { records, header } = await readResults(inside('a.jsonl'));
@@ -68,9 +68,10 @@ describe('prime-agent eval', () => {
     expect(third).toMatchObject({ outcome: 'evaluated', tasks: 2, attempts: 2, missing: 0 });
     expect(await readFile(inside('a.jsonl'))).toEqual(before);
 
-    const limited = await run([...SEARCH, '--out', 'b.jsonl', '--max-tries', '1']);
+    const little = ['--max-tries', '1', '--max-turns', '2'];
+    const limited = await run([...SEARCH, '--out', 'b.jsonl', ...little]);
     expect(limited.stdout).toContain('2 attempts at 2 tasks, 1 try each at most');
-    expect(limited.stdout).toContain('2 all tries were used');
+    expect(limited.stdout).toContain('2 all turns were used');
     const compared = await run(['--compare', 'a.jsonl', 'b.jsonl']);
     expect(compared.stdout).toMatch(/in all +100.0 % +0.0 % +−100.0 +−100.0 to −100.0 +0 \/ 2/);
     expect(compared.stdout).toContain('not at equal tries');
@@ -121,7 +122,7 @@ describe('prime-agent eval', () => {
   });
 
   it('takes all tasks of a file that is not split', async () => {
-    const args = ['--policy', 'edit-search', '--tasks', 'unsplit.jsonl', '--max-tries', '1'];
+    const args = ['--policy', 'edit-search', '--tasks', 'unsplit.jsonl', '--max-turns', '2'];
     const { code, stdout } = await run([...args, '--limit', '1', '--out', 'c.jsonl']);
     expect(stdout).toContain('all 0.0 % (0.0 to 79.3) of 1 task');
     expect(code).toBe(0);

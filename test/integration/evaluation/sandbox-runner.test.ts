@@ -146,21 +146,19 @@ describe('attempts in sandboxes', () => {
 
   it('end when edit-search has used up its tries, and not before', async () => {
     const tasks = [sumTask('searched')];
-    const policy = createEditSearchPolicy(ONE_BY_ONE);
-    const free = (await run(policy, tasks)).first;
-    expect(free).toMatchObject({ outcome: 'solved' });
-    const tries = free?.tries ?? 0;
-    expect(tries).toBeGreaterThan(1);
-    // It makes its fix once more at the end, which is no new try.
-    expect(free?.edits).toBe(tries + 1);
-    const within = (most: number) =>
-      run(policy, tasks, { budgets: { ...EDIT_SEARCH_BUDGETS, tries: most } });
-    expect((await within(tries)).first).toMatchObject({ outcome: 'solved', tries });
-    expect((await within(tries - 1)).first).toMatchObject({
+    const budgets = (tries: number) => ({ budgets: { ...EDIT_SEARCH_BUDGETS, tries } });
+    // It tries four edits in a turn, and makes its fix once more at the end, which is no new try.
+    const inFours = createEditSearchPolicy();
+    const free = await run(inFours, tasks);
+    expect(free.first).toMatchObject({ outcome: 'solved', tries: 4, edits: 5 });
+    expect((await run(inFours, tasks, budgets(3))).first).toMatchObject({
       outcome: 'out_of_budget',
       reason: 'all tries were used',
-      tries: tries - 1,
+      tries: 3,
     });
+    // So it is measured one edit at a time: its first one was right.
+    const oneByOne = await run(createEditSearchPolicy(ONE_BY_ONE), tasks, budgets(1));
+    expect(oneByOne.first).toMatchObject({ outcome: 'solved', tries: 1, edits: 2 });
   });
 
   it('are invalid where no sandbox can be had, and leave nothing behind', async () => {
