@@ -13,6 +13,8 @@ export interface NanoSettings {
     /** Demonstrations of each task, with other wrong edits. */
     readonly perTask: number;
     readonly noise: number;
+    /** Share of the names that are replaced, one of these for each demonstration. */
+    readonly renamed: readonly [number, ...number[]];
     readonly mostOfAShape: number;
     /** Longer ones are left out. */
     readonly mostCharacters: number;
@@ -64,13 +66,14 @@ const BUDGETS: Budgets = {
 export const FULL: NanoSettings = {
   evaluation: { count: 2000, seed: 1 },
   demonstrations: {
-    shards: 6,
-    tasksPerShard: 2000,
+    shards: 4,
+    tasksPerShard: 1500,
     firstSeed: 1001,
-    perTask: 2,
+    perTask: 4,
     noise: 0.4,
+    renamed: [0.9, 0.9, 0.5],
     mostOfAShape: 8,
-    mostCharacters: 3_200,
+    mostCharacters: 3_400,
   },
   vocabulary: 1536,
   shape: { hidden: 192, layers: 4, heads: 6, kv_heads: 2, feed_forward: 512, context: 4096 },

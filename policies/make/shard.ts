@@ -6,6 +6,7 @@ import {
   DEMONSTRATION_OPTIONS,
   planDemonstration,
 } from '../../src/core/tasks/demonstrations/plan.ts';
+import { renameTask } from '../../src/core/tasks/demonstrations/rename.ts';
 import { generateTasks } from '../../src/core/tasks/generate/generate-tasks.ts';
 import { allTemplates } from '../../src/core/tasks/generate/templates/all.ts';
 import { createChance } from '../../src/core/tasks/random.ts';
@@ -69,7 +70,8 @@ export async function makeShard(
     known.add(task.id);
     for (let variant = 0; variant < demonstrations.perTask; variant += 1) {
       const chance = createChance('demonstration', task.id, variant);
-      const plan = planDemonstration(task, tree, chance, {
+      const renamed = renameTask(task, tree, chance, chance.pick(demonstrations.renamed));
+      const plan = planDemonstration(renamed.task, renamed.tree, chance, {
         ...DEMONSTRATION_OPTIONS,
         heldOutOperators: heldOut.operators,
       });
@@ -79,7 +81,7 @@ export async function makeShard(
       }
       const id = `${task.id}-${variant}`;
       const { signal } = new AbortController();
-      const made = await demonstrate(id, task, tree, plan, testRuns, signal);
+      const made = await demonstrate(id, renamed.task, renamed.tree, plan, testRuns, signal);
       if (made.kind === 'dropped') {
         drop(made.reason);
         continue;

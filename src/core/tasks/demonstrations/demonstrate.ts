@@ -3,7 +3,7 @@ import type { Replacement } from '../../policies/edit-search/replacement.ts';
 import { createScriptedPolicy, type ScriptedReply } from '../../policies/scripted.ts';
 import type { Budgets } from '../../trajectories/schema.ts';
 import type { TestRuns } from '../rehearsal/memory-session.ts';
-import { rehearse } from '../rehearsal/rehearse.ts';
+import { openRehearsal, rehearse } from '../rehearsal/rehearse.ts';
 import type { Task } from '../task.ts';
 import type { FileTree } from '../tree.ts';
 import type { Plan } from './plan.ts';
@@ -60,6 +60,8 @@ export async function demonstrate(
     (step): ScriptedReply => ({ calls: [{ name: step.name, arguments: step.arguments }] }),
   );
   const went: boolean[] = [];
+  const opened = await openRehearsal(task, tree, testRuns);
+  if (opened.kind === 'different') return { kind: 'dropped', reason: 'the tests fail otherwise' };
   const attempt = await rehearse(
     {
       task,

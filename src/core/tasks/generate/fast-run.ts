@@ -124,28 +124,45 @@ export function createLoader(
  * busy machine a healthy module may have to wait, and the same seed must give the same tasks.
  */
 export function guarded(run: () => FastRun, stackFrames = 0): FastRun {
-  for (;;) {
+  // The same limit again would never be enough where little of the machine is left for us.
+  for (let timeoutMs = TIMEOUT_MS; ; timeoutMs *= 2) {
     const before = process.cpuUsage();
-    const result = runLimited(run, stackFrames);
+    const result = runLimited(run, stackFrames, timeoutMs);
     if (result.kind !== 'timeout') return result;
     const { user, system } = process.cpuUsage(before);
     if ((user + system) / 1000 >= WORK_MS) return result;
   }
 }
 
-function runLimited(run: () => FastRun, stackFrames: number): FastRun {
+/**
+ * A bug may assign to a global (`RangeError = …`), which in a process of its own would end with it.
+ */
+function restore(globals: Readonly<Record<string, PropertyDescriptor>>): void {
+  const now = Object.getOwnPropertyDescriptors(globalThis) as Record<string, PropertyDescriptor>;
+  for (const name of Object.keys(now)) {
+    const before = globals[name];
+    if (before === undefined) delete (globalThis as Record<string, unknown>)[name];
+    else if (!Object.is(before.value, now[name]?.value)) {
+      Object.defineProperty(globalThis, name, before);
+    }
+  }
+}
+
+function runLimited(run: () => FastRun, stackFrames: number, timeoutMs: number): FastRun {
   const place = globalThis as unknown as Record<symbol, unknown>;
   const { stackTraceLimit } = Error;
+  const globals = Object.getOwnPropertyDescriptors(globalThis);
   Error.stackTraceLimit = stackFrames;
   place[ENTRY] = run;
   try {
     const script = `globalThis[Symbol.for('prime-agent.fast-run')]()`;
-    return vm.runInThisContext(script, { timeout: TIMEOUT_MS }) as FastRun;
+    return vm.runInThisContext(script, { timeout: timeoutMs }) as FastRun;
   } catch (error) {
     const code = (error as { code?: unknown } | null)?.code;
     if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return { kind: 'timeout' };
     return { kind: 'not-loaded', reason: error instanceof Error ? error.message : String(error) };
   } finally {
+    restore(globals);
     Error.stackTraceLimit = stackTraceLimit;
     delete place[ENTRY];
   }

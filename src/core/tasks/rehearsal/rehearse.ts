@@ -45,6 +45,9 @@ export async function rehearse(request: TaskRequest, testRuns: TestRuns): Promis
   const files = memoryOf(viewOf(task, tree, 'agent'));
   const session = createMemorySession(files, testRuns);
   const opening = await openRehearsal(task, tree, testRuns);
+  if (opening.kind === 'different') {
+    throw new Error(`Task ${task.id} does not fail as it says when it is rehearsed.`);
+  }
   const setup = {
     framework: nodeTest,
     program: 'node',
@@ -75,13 +78,16 @@ export async function rehearse(request: TaskRequest, testRuns: TestRuns): Promis
   };
 }
 
-export interface OpenedRehearsal {
+export type OpenedRehearsal = Opened | { readonly kind: 'different' };
+
+interface Opened {
+  readonly kind: 'opened';
   readonly messages: LoopResult['messages'];
   /** Those that the agent may see. */
   readonly targets: readonly string[];
 }
 
-/** What an attempt at the task starts from. Throws when its tests do not fail as the task says. */
+/** What an attempt at the task starts from; `different`: its tests do not fail as the task says. */
 export async function openRehearsal(
   task: Task,
   tree: FileTree,
@@ -94,11 +100,11 @@ export async function openRehearsal(
   const failing = run.kind === 'ran' ? run.results.filter(isFailing) : [];
   const targets = failing.map(({ id }) => id);
   if (targets.length !== wanted.size || targets.some((id) => !wanted.has(id))) {
-    throw new Error(`Task ${task.id} does not fail as it says when it is rehearsed.`);
+    return { kind: 'different' };
   }
   const reader = { readText: async (path: string) => files.get(path)?.toString('utf8') };
   const messages = await openingMessages({ tree: reader, failing, redactor: NO_REDACTION });
-  return { messages, targets };
+  return { kind: 'opened', messages, targets };
 }
 
 function isFailing({ status }: TestResult): boolean {

@@ -13,12 +13,14 @@ import {
   DEMONSTRATION_OPTIONS,
   planDemonstration,
 } from '../../../../src/core/tasks/demonstrations/plan.ts';
+import { renameTask } from '../../../../src/core/tasks/demonstrations/rename.ts';
 import {
   type BuiltTasks,
   generateTasks,
 } from '../../../../src/core/tasks/generate/generate-tasks.ts';
 import { createChance } from '../../../../src/core/tasks/random.ts';
-import { rehearsalRunner } from '../../../../src/core/tasks/rehearsal/rehearse.ts';
+import type { TestRuns } from '../../../../src/core/tasks/rehearsal/memory-session.ts';
+import { openRehearsal, rehearsalRunner } from '../../../../src/core/tasks/rehearsal/rehearse.ts';
 import { createRehearsalRuns } from '../../../../src/core/tasks/rehearsal/test-runs.ts';
 import type { Task } from '../../../../src/core/tasks/task.ts';
 import type { FileTree } from '../../../../src/core/tasks/tree.ts';
@@ -36,6 +38,7 @@ interface Seen {
 let built: BuiltTasks;
 let real: TaskRunner;
 let rehearsed: TaskRunner;
+let testRuns: TestRuns;
 
 beforeAll(async () => {
   built = await generateTasks({ count: 12, seed: 21 });
@@ -43,7 +46,7 @@ beforeAll(async () => {
   real = createSandboxRunner({ provider, testTimeoutMs: 5_000, environment: {} }).run;
   const node = await findNode(openWorkspaceFiles(process.cwd()));
   if (node.kind !== 'found') throw new Error(node.reason);
-  const { testRuns } = await createRehearsalRuns({ provider, toolchain: node.toolchain });
+  ({ testRuns } = await createRehearsalRuns({ provider, toolchain: node.toolchain }));
   rehearsed = rehearsalRunner(testRuns);
 });
 
@@ -193,5 +196,34 @@ describe('a rehearsal reads like an attempt in a sandbox', () => {
   it('and what would need a process makes it invalid, never a failure', async () => {
     const seen = await play(rehearsed, taskAt(7), [call('bash', { command: 'ls' })]);
     expect(seen.outcome).toBe('a rehearsal cannot run ls');
+  });
+});
+
+describe('a renamed task', () => {
+  it('is the same task under other names, or is recognised as another one', async () => {
+    let same = 0;
+    for (let index = 0; index < built.tasks.length; index += 1) {
+      const { task, tree } = taskAt(index);
+      const renamed = renameTask(task, tree, createChance('rename', index), 1);
+      const source = renamed.tree.get(renamed.task.bug.path)?.content.toString() ?? '';
+      const { from, to, oldText } = renamed.task.bug;
+      expect(source.slice(from, to)).toBe(oldText);
+      const opened = await openRehearsal(renamed.task, renamed.tree, testRuns);
+      if (opened.kind === 'different') continue;
+      same += 1;
+      const old = tree.get(task.bug.path)?.content.toString() ?? '';
+      expect(source).not.toBe(old);
+      expect(source.split('\n')).toHaveLength(old.split('\n').length);
+      expect(renamed.task.id).not.toBe(task.id);
+      expect(renamed.task.shapes).toEqual(task.shapes);
+    }
+    expect(same).toBeGreaterThanOrEqual(built.tasks.length / 2);
+  });
+
+  it('keeps every name when none is to change, apart from files', () => {
+    const { task, tree } = taskAt(0);
+    const renamed = renameTask(task, tree, createChance('rename', 0), 0);
+    const source = renamed.tree.get(renamed.task.bug.path)?.content.toString();
+    expect(source).toBe(tree.get(task.bug.path)?.content.toString());
   });
 });

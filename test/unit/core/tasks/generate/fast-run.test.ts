@@ -57,3 +57,23 @@ it('evaluates expressions on a module, statements first', () => {
     { kind: 'throws', name: 'TypeError' },
   ]);
 });
+
+it('leaves the globals of this process as they were', () => {
+  const before = RangeError;
+  const run = runFast(
+    {
+      'src/a.js':
+        'export function a() {\n  RangeError = Error;\n  globalThis.left = 1;\n  return RangeError.name;\n}\n',
+      'test/a.test.js': [
+        "import assert from 'node:assert/strict';",
+        "import { test } from 'node:test';",
+        "import { a } from '../src/a.js';",
+        "test('a', () => { assert.equal(a(), 'Error'); });",
+      ].join('\n'),
+    },
+    'test/a.test.js',
+  );
+  expect(run).toEqual({ kind: 'ran', tests: new Map([['a', true]]) });
+  expect(RangeError).toBe(before);
+  expect('left' in globalThis).toBe(false);
+});
