@@ -15,6 +15,7 @@ import { runRounds, type TargetReport, type TargetSetup } from './rounds.ts';
 import { selectTargets } from './select.ts';
 import type { OpenSink } from './series.ts';
 import { type SolvedPatch, verifyTogether } from './stack.ts';
+import { otherPolicies, whyNotSuited } from './suited.ts';
 
 export interface FixOptions {
   readonly projects: readonly PreparedProject[];
@@ -192,15 +193,14 @@ async function fixProject(
   }
 
   const guidance = await readGuidance(project.workspace);
-  const rounds = await runRounds(
-    chosen.targets
-      .filter((target) => !skipped.has(target.id))
-      .map((target) => ({
-        target,
-        setup: attemptBase(options, project, baseline, target, guidance),
-      })),
-    options,
-  );
+  const open = chosen.targets
+    .filter((target) => !skipped.has(target.id))
+    .map((target) => ({
+      target,
+      setup: attemptBase(options, project, baseline, target, guidance),
+    }));
+  const suited = await onlySuited(open, skipped, options);
+  const rounds = await runRounds(suited, options);
   const left = chosen.targets
     .filter((target) => skipped.has(target.id))
     .map(
@@ -217,6 +217,28 @@ async function fixProject(
     targets: [...rounds.targets, ...left],
     patches: rounds.patches,
   };
+}
+
+/** Attempts are not spent on what the policy is not made for; why not is said before any begins. */
+async function onlySuited(
+  open: readonly { readonly target: TestResult; readonly setup: TargetSetup }[],
+  skipped: Map<string, { readonly id: string; readonly reason: string; readonly remedy: string }>,
+  { policy, signal, listener }: FixOptions,
+): Promise<typeof open> {
+  const suited: (typeof open)[number][] = [];
+  const reasons = new Map<string, string[]>();
+  for (const entry of open) {
+    const reason = await whyNotSuited(policy, entry.setup);
+    const { id } = entry.target;
+    if (reason === undefined) suited.push(entry);
+    else reasons.set(reason, [...(reasons.get(reason) ?? []), id]);
+  }
+  const remedy = reasons.size > 0 ? await otherPolicies(signal) : '';
+  for (const [reason, ids] of reasons) {
+    for (const id of ids) skipped.set(id, { id, reason, remedy });
+    listener?.({ kind: 'warning', text: `${ids.join(', ')}: ${reason}.`, remedy });
+  }
+  return suited;
 }
 
 function attemptBase(

@@ -11,6 +11,18 @@ export interface PolicySession {
 export interface Policy {
   readonly description: PolicyDescription;
   start(seed: number): Promise<PolicySession>;
+  /** Why it cannot work on this, in words; undefined: it can. A policy without it takes everything. */
+  whyNotSuited?(work: Work): string | undefined;
+}
+
+/** What is known of a job before the first attempt. */
+export interface Work {
+  /** Relative to the workspace, like all paths here. */
+  readonly testFile: string;
+  /** What the policy would read first. */
+  readonly opening: string;
+  /** Files that the test imports, as far as they are found without a search. */
+  readonly sources: readonly { readonly path: string; readonly text: string }[];
 }
 
 export interface PolicyDescription {

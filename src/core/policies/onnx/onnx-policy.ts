@@ -21,6 +21,7 @@ import {
 import { createTokenHistory } from './history.ts';
 import { type PolicyFolder, readPolicyFolder } from './policy-folder.ts';
 import { END_OF_TURN_ID } from './special-tokens.ts';
+import { whyNotSuited } from './suits.ts';
 import { createTextStream } from './tokenizer.ts';
 
 export interface OnnxPolicyOptions {
@@ -97,6 +98,7 @@ export async function createOnnxPolicy(options: OnnxPolicyOptions): Promise<Crea
         release(version);
       });
     },
+    whyNotSuited: (work) => whyNotSuited(current.folder.manifest, current.folder.tokenizer, work),
     async reload(folder) {
       const next = await openVersion(engine, folder, options);
       if (next.kind === 'problem') return next;
