@@ -1,3 +1,4 @@
+import { nanoDecode } from './nano-decode.ts';
 import { snapshotTimes } from './snapshot.ts';
 import { turnOverhead } from './turn-overhead.ts';
 
@@ -15,4 +16,10 @@ Snapshot of 10,000 files with 50,000 dependency files, milliseconds
 | step | median (range) |
 |---|---|
 ${await snapshotTimes()}
+
+Tokens per second of the embedded policy (1.7M parameters, random weights), one thread, median of 5 rounds
+
+| batch | prime-agent | transformers.js | ratio |
+|---|---|---|---|
+${await nanoDecode(process.env.PRIME_AGENT_BENCH_LEARNER)}
 `);

@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type {
   DecodeShape,
@@ -116,7 +117,14 @@ export function createOnnxEngine(options: EngineOptions = {}): OnnxEngine {
       maxBatch: options.maxBatch ?? 64,
       cacheBytes: options.cacheBytes ?? CACHE_BYTES,
     };
-    const started = fork(options.workerFile ?? workerFile(), [JSON.stringify(settings)], {
+    const file = options.workerFile ?? workerFile();
+    if (!existsSync(file)) {
+      throw new EngineFailure(
+        `The program that runs embedded models is missing (${file}).`,
+        'Build it with npm run build.',
+      );
+    }
+    const started = fork(file, [JSON.stringify(settings)], {
       execPath: options.node ?? process.execPath,
       // Not those of a debugger or of a test runner.
       execArgv: [],
@@ -298,6 +306,7 @@ export function createOnnxEngine(options: EngineOptions = {}): OnnxEngine {
     async open(folder, shape) {
       assertUsable();
       const model = count++;
+      start();
       await new Promise<void>((resolve, reject) => {
         models.set(model, { folder, shape, opened: false, settle: { resolve, reject } });
         send({ type: 'open', model, folder, shape });

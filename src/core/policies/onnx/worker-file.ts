@@ -15,9 +15,7 @@ export function packageFolder(): string {
 
 /** The bundle that the embedded model's process runs, made by `npm run build`. */
 export function workerFile(): string {
-  const file = join(packageFolder(), 'dist', 'onnx-worker.js');
-  if (!existsSync(file)) throw new Error(`${file} is missing: run \`npm run build\``);
-  return file;
+  return join(packageFolder(), 'dist', 'onnx-worker.js');
 }
 
 function isPackage(manifest: string): boolean {
