@@ -1,4 +1,5 @@
-// `npm start`: installs what is missing and lets the agent fix the failing tests of examples/.
+// `npm start`: installs what is missing and lets the agent fix the failing tests of examples/, first
+// with the embedded model (nano), then with the search that needs none (edit-search).
 // Arguments are passed on to `prime-agent fix`: npm start -- --policy http://127.0.0.1:11434/v1 --model NAME
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
@@ -31,6 +32,9 @@ const ordered = [...repositories].sort(
 );
 const python = pythonEnvironment();
 
+/** Width of the first column. */
+const NAME = 62;
+
 let child;
 let interrupted = false;
 for (const signal of ['SIGINT', 'SIGTERM']) {
@@ -40,8 +44,13 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   });
 }
 
+/** One column of the table each; a policy that was asked for is the only one. */
+const chosen = passed.indexOf('--policy');
+const policies = chosen < 0 ? ['nano', 'edit-search'] : [passed[chosen + 1] ?? ''];
+
 const began = Date.now();
-const rows = [];
+/** By test: what each policy came to. */
+const rows = new Map();
 let firstFix;
 let broken = 0;
 for (const example of ordered) {
@@ -56,47 +65,33 @@ for (const example of ordered) {
     say('! Left out: it needs python3 with venv and pip.');
     continue;
   }
-  const { code, stdout } = await fix(example, environment);
-  const report = parse(stdout);
-  if (!report?.tests) {
-    if (code !== 0 && !interrupted) broken += 1;
-    continue;
-  }
-  for (const test of report.tests) {
-    for (const attempt of test.attempts) {
-      if (attempt.outcome !== 'solved') continue;
-      firstFix = Math.min(
-        firstFix ?? Number.POSITIVE_INFINITY,
-        Date.parse(attempt.endedAt) - began,
-      );
+  for (const policy of policies) {
+    if (interrupted) break;
+    const { code, stdout } = await fix(example, environment, policy);
+    const report = parse(stdout);
+    if (!report?.tests) {
+      if (code !== 0 && !interrupted) broken += 1;
+      continue;
     }
-    rows.push({ example: example.name, ...test });
-    say(`\n${test.solved ? '✓' : '✗'} ${test.id}`);
-    if (test.solved && test.summary) say(indent(test.summary));
-    if (test.solved && test.solvedBy) say(`  fixed by the patch for ${test.solvedBy}`);
-    if (test.solved && test.patch) say(indent(test.patch.trimEnd()));
+    for (const test of report.tests) show(example, policy, test);
   }
 }
 
-if (rows.length > 0) {
-  say(
-    '\nTest                                                                        Attempts  Turns  Outcome       Time',
-  );
-  for (const row of rows) {
-    const turns = sum(row.attempts.map((attempt) => attempt.turns));
-    const time = sum(row.attempts.map((attempt) => attempt.durationMs));
-    const outcome = row.solved
-      ? 'solved'
-      : (row.attempts.at(-1)?.outcome ?? 'none').replaceAll('_', ' ');
-    const name = `${row.example}: ${row.id.split('::').slice(1).join('::')}`.slice(0, 74);
-    say(
-      `${name.padEnd(74)}  ${String(row.attempts.length).padStart(8)}  ${String(turns).padStart(5)}  ${outcome.padEnd(12)}  ${(time / 1000).toFixed(1).padStart(5)} s`,
-    );
+if (rows.size > 0) {
+  say('');
+  say(`${'Test'.padEnd(NAME)}${policies.map((policy) => heading(policy)).join('')}`);
+  for (const { name, results } of rows.values()) {
+    say(name.padEnd(NAME) + policies.map((policy) => cell(results.get(policy))).join(''));
   }
-  const solved = rows.filter((row) => row.solved).length;
+  const solvedBy = (policy) =>
+    [...rows.values()].filter(({ results }) => results.get(policy)?.solved).length;
+  const solved = [...rows.values()].filter(({ results }) =>
+    [...results.values()].some((test) => test.solved),
+  ).length;
   const first = firstFix === undefined ? '' : `, the first after ${Math.round(firstFix / 1000)} s`;
+  const each = policies.map((policy) => `${policy} ${solvedBy(policy)}`).join(', ');
   say(
-    `\n${solved} of ${rows.length} failing tests solved${first}, in ${Math.round((Date.now() - began) / 1000)} s.`,
+    `\n${solved} of ${rows.size} failing tests solved (${each})${first}, in ${Math.round((Date.now() - began) / 1000)} s.`,
   );
   if (!passed.includes('--apply'))
     say('No file of the examples was changed. Apply the patches with: npm start -- --apply');
@@ -105,6 +100,38 @@ if (rows.length > 0) {
   );
 }
 process.exitCode = interrupted ? 130 : broken > 0 ? 3 : 0;
+
+function show(example, policy, test) {
+  for (const attempt of test.attempts) {
+    if (attempt.outcome !== 'solved') continue;
+    firstFix = Math.min(firstFix ?? Number.POSITIVE_INFINITY, Date.parse(attempt.endedAt) - began);
+  }
+  const key = `${example.name} ${test.id}`;
+  const name = `${example.name}: ${test.id.split('::').slice(1).join('::')}`.slice(0, NAME - 2);
+  const row = rows.get(key) ?? { name, results: new Map() };
+  rows.set(key, row);
+  row.results.set(policy, test);
+  say(`\n${test.solved ? '✓' : '✗'} ${policy}: ${test.id}`);
+  if (test.solved && test.summary) say(indent(test.summary));
+  if (test.solved && test.solvedBy) say(`  fixed by the patch for ${test.solvedBy}`);
+  if (test.solved && test.patch) say(indent(test.patch.trimEnd()));
+}
+
+function heading(policy) {
+  return `${policy.slice(0, 24).padEnd(16)}attempts turns    time  `;
+}
+
+function cell(test) {
+  if (!test) return ''.padEnd(38);
+  const { attempts } = test;
+  const turns = sum(attempts.map((attempt) => attempt.turns));
+  const seconds = sum(attempts.map((attempt) => attempt.durationMs)) / 1000;
+  const outcome = test.solved
+    ? 'solved'
+    : (attempts.at(-1)?.outcome ?? 'not tried').replaceAll('_', ' ');
+  const figures = `${String(attempts.length).padStart(8)} ${String(turns).padStart(5)} ${seconds.toFixed(1).padStart(5)} s`;
+  return `${outcome.padEnd(16)}${attempts.length === 0 ? ''.padEnd(22) : `${figures}  `}`;
+}
 
 /** Some examples have dependencies of their own; ignored by git, so no file of the example changes. */
 async function setUp({ name, setup }) {
@@ -124,13 +151,14 @@ async function setUp({ name, setup }) {
   );
 }
 
-function fix(example, environment) {
+function fix(example, environment, policy) {
   const env = { ...process.env };
   if (environment) env.VIRTUAL_ENV = environment;
-  const defaults = passed.includes('--policy') ? [] : ['--policy', 'edit-search'];
+  const defaults = chosen < 0 ? ['--policy', policy] : [];
   const limits = [];
-  // What cannot be solved by small edits should not hold up what can.
-  if (!passed.some((argument) => argument.startsWith('--attempts'))) limits.push('--attempts', '1');
+  // What cannot be solved by small edits should not hold up what can; nano's attempts are short.
+  if (!passed.some((argument) => argument.startsWith('--attempts')))
+    limits.push('--attempts', policy === 'nano' ? '8' : '1');
   if (!passed.some((argument) => argument.startsWith('--max-minutes')))
     limits.push('--max-minutes', '1.5');
   return new Promise((resolve) => {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import { LearnerError, type LearnerPlace } from './learner.ts';
+import { LearnerError, type LearnerPlace, learnerEnvironment } from './learner.ts';
 
 const publishedSchema = z.looseObject({
   event: z.literal('published'),
@@ -38,13 +38,7 @@ export async function startGrpo(
   { python, source, threads }: LearnerPlace,
 ): Promise<GrpoProcess> {
   const child = spawn(python, ['-m', 'prime_learner', 'grpo'], {
-    env: {
-      ...process.env,
-      PYTHONPATH: source,
-      PYTHONDONTWRITEBYTECODE: '1',
-      OMP_NUM_THREADS: String(threads),
-      HF_HUB_OFFLINE: '1',
-    },
+    env: learnerEnvironment(source, threads),
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let said = '';

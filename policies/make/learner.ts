@@ -27,13 +27,7 @@ export async function runLearner(
   onEvent: (event: LearnerEvent) => void = () => undefined,
 ): Promise<LearnerEvent> {
   const child = spawn(python, ['-m', 'prime_learner', command], {
-    env: {
-      ...process.env,
-      PYTHONPATH: source,
-      PYTHONDONTWRITEBYTECODE: '1',
-      OMP_NUM_THREADS: String(threads),
-      HF_HUB_OFFLINE: '1',
-    },
+    env: learnerEnvironment(source, threads),
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   let last: LearnerEvent | undefined;
@@ -63,4 +57,36 @@ export async function runLearner(
   const reason =
     last?.event === 'failed' ? String(last.message) : said.trim() || `exit code ${code}`;
   throw new LearnerError(`${command} failed: ${reason}`);
+}
+
+/** Runs one of the learner's modules to its end; rejects with what it said. */
+export async function runModule(
+  module: string,
+  args: readonly string[],
+  { python, source, threads }: LearnerPlace,
+): Promise<void> {
+  const env = learnerEnvironment(source, threads);
+  const child = spawn(python, ['-m', module, ...args], {
+    env,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let said = '';
+  child.stderr.on('data', (part: Buffer) => {
+    said = (said + part.toString()).slice(-4_000);
+  });
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  if (code !== 0) throw new LearnerError(`${module} failed: ${said.trim() || `exit code ${code}`}`);
+}
+
+export function learnerEnvironment(source: string, threads: number): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    PYTHONPATH: source,
+    PYTHONDONTWRITEBYTECODE: '1',
+    OMP_NUM_THREADS: String(threads),
+    HF_HUB_OFFLINE: '1',
+  };
 }

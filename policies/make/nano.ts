@@ -8,14 +8,18 @@ import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
 import { findNode } from '../../src/core/frameworks/node-test/toolchain.ts';
 import { openWorkspaceFiles } from '../../src/core/frameworks/workspace-files.ts';
 import { createOnnxPolicy } from '../../src/core/policies/onnx/onnx-policy.ts';
+import { writePolicyManifest } from '../../src/core/policies/onnx/policy-folder.ts';
 import { chooseSandbox } from '../../src/core/sandbox/providers.ts';
 import type { TestRuns } from '../../src/core/tasks/rehearsal/memory-session.ts';
 import { createRehearsalRuns } from '../../src/core/tasks/rehearsal/test-runs.ts';
 import { measure } from './evaluate.ts';
-import { type LearnerEvent, type LearnerPlace, runLearner } from './learner.ts';
+import { type LearnerEvent, type LearnerPlace, runLearner, runModule } from './learner.ts';
 import { FULL, type NanoSettings, type Phase, SMOKE } from './settings.ts';
 import { makeShard, tasksIn } from './shard.ts';
 import { type HeldOut, heldOutOf } from './split.ts';
+
+/** Files of demonstrations are hardly ever larger. */
+const LARGEST_FILE_TOKENS = 800;
 
 /**
  * `npm run policy:nano`: makes the embedded policy from nothing. Each stage is done once and kept
@@ -91,12 +95,7 @@ async function main(): Promise<void> {
   });
   if (values.until === 'training') return;
 
-  const exported = join(work, 'exported');
-  if (!isWhole(exported)) {
-    const model = join(second, 'model');
-    await runLearner('export', { model, out: exported }, place);
-  }
-  await makeFolder(exported, out, settings);
+  await makeFolder(join(second, 'model'), out, settings, place);
   const figures = await measureAll(out, settings, heldOut, work, rehearsalRuns.testRuns);
   const record = { madeBy: 'npm run policy:nano', settings, heldOut: namesOf(heldOut), figures };
   await writeFile(join(out, 'record.json'), `${JSON.stringify(record, undefined, 2)}\n`);
@@ -149,10 +148,17 @@ function report(event: LearnerEvent, phase: string): void {
 }
 
 /** The folder that ships, without figures of an evaluation. */
-async function makeFolder(exported: string, out: string, settings: NanoSettings): Promise<void> {
+async function makeFolder(
+  model: string,
+  out: string,
+  settings: NanoSettings,
+  place: LearnerPlace,
+): Promise<void> {
   await rm(out, { recursive: true, force: true });
-  await cp(exported, out, { recursive: true });
-  const manifest = {
+  await cp(model, out, { recursive: true });
+  await rm(join(out, 'COMPLETE'));
+  await runModule('prime_learner.decode_graph', [out], place);
+  await writePolicyManifest(out, {
     format: 1,
     name: 'nano',
     version: 'policy-v1',
@@ -160,9 +166,8 @@ async function makeFolder(exported: string, out: string, settings: NanoSettings)
     contextTokens: settings.budgets.contextTokens,
     systemMessage: 'omitted',
     sampling: { temperature: 1, topP: 1, topK: -1 },
-    handles: { extensions: ['.js', '.mjs', '.cjs'], largestFileTokens: 1_000 },
-  };
-  await writeFile(join(out, 'policy.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+    handles: { extensions: ['.js', '.mjs', '.cjs'], largestFileTokens: LARGEST_FILE_TOKENS },
+  });
 }
 
 /** Greedily once, and eight times as it is sampled in training. */
