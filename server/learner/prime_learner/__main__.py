@@ -49,10 +49,12 @@ def run(command: str, source: TextIO, stream: TextIO, stop: Stop) -> int:
     }
     events.send("started", {"command": command, "versions": versions})
     try:
-        line = source.readline()
+        line = stop.read_line(source)
         where = "request"
         outcome: commands.Outcome
-        if command == "train-tokenizer":
+        if line is None:
+            outcome = commands.Outcome("interrupted", {"steps": 0, "resumed_from": 0})
+        elif command == "train-tokenizer":
             outcome = commands.run_train_tokenizer(
                 parse_json(contract.TrainTokenizerRequest, line, where)
             )

@@ -11,6 +11,7 @@ from prime_learner.grpo import (
     Rollout,
     group_advantages,
     grpo_loss,
+    mismatch,
     rollout_weight,
 )
 from torch import Tensor
@@ -245,3 +246,22 @@ def test_a_bandit_converges_to_the_arm_that_pays() -> None:
             grpo_loss(inputs, options).loss.backward()
             optimizer.step()
     assert logits.softmax(-1)[2] > 0.9
+
+
+def test_the_mismatch_of_sampler_and_trainer_by_hand() -> None:
+    trainer, sampler = torch.tensor([-1.0, -2.0]), torch.tensor([-1.5, -1.0])
+    result = mismatch(trainer, sampler)
+    # log r = 0.5 and −1.
+    assert result.kl_k1 == pytest.approx(0.25)
+    assert result.kl_k3 == pytest.approx(((math.exp(0.5) - 1.5) + math.exp(-1)) / 2)
+    assert result.max_difference == pytest.approx(1)
+    assert mismatch(trainer, trainer).kl_k3 == 0
+
+
+def test_a_problem_of_a_rollout_does_not_hide_behind_equal_rewards_and_counts_in_the_mean() -> None:
+    lost = Rollout("lost", "g", 0, True, 1, "too_long")
+    result = group_advantages([_rollout("won", 1), lost])
+    assert result.by_rollout == {"won": 0.5}
+    assert result.excluded == {"lost": EXCLUSIONS["too_long"]}
+    equal = group_advantages([_rollout("a", 0), lost])
+    assert equal.excluded == {"a": EXCLUSIONS["zero_variance"], "lost": EXCLUSIONS["too_long"]}
