@@ -1,15 +1,17 @@
 // `npm run policy:nano`: makes the embedded policy from nothing, resumable (policies/make).
 //   npm run policy:nano -- --smoke      everything once, small, in minutes
 //   npm run policy:nano -- --work DIR   where stages are kept; by default in the cache folder
+// `npm run policy:spike`: what GRPO learns from there in some steps (policies/make/spike-main.ts).
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import * as esbuild from 'esbuild';
 import { bundleOptions } from './lib/bundle.mjs';
-import { cacheFolder, checkNode, fail, pythonEnvironment, root, run } from './lib/steps.mjs';
+import { build, cacheFolder, checkNode, fail, pythonEnvironment, root, run } from './lib/steps.mjs';
 
 checkNode();
-const given = process.argv.slice(2);
+const spike = process.argv[2] === 'spike';
+const given = process.argv.slice(spike ? 3 : 2);
 const smoke = given.includes('--smoke');
 const learner = join(root, 'server/learner');
 const python = await pythonEnvironment(join(learner, 'requirements.txt'));
@@ -23,7 +25,12 @@ mkdirSync(work, { recursive: true });
 const bundle = mkdtempSync(join(root, 'node_modules', '.policy-nano-'));
 try {
   const outfile = join(bundle, 'nano.mjs');
-  await build({ ...bundleOptions, entryPoints: ['policies/make/nano.ts'], outfile });
+  await build();
+  await esbuild.build({
+    ...bundleOptions,
+    entryPoints: [spike ? 'policies/make/spike-main.ts' : 'policies/make/nano.ts'],
+    outfile,
+  });
   const env = {
     ...process.env,
     PRIME_AGENT_LEARNER: learner,

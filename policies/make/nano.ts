@@ -5,15 +5,12 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { EvaluationSummary } from '../../src/core/evaluation/summary.ts';
 import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
-import { findNode } from '../../src/core/frameworks/node-test/toolchain.ts';
-import { openWorkspaceFiles } from '../../src/core/frameworks/workspace-files.ts';
 import { createOnnxPolicy } from '../../src/core/policies/onnx/onnx-policy.ts';
 import { writePolicyManifest } from '../../src/core/policies/onnx/policy-folder.ts';
-import { chooseSandbox } from '../../src/core/sandbox/providers.ts';
 import type { TestRuns } from '../../src/core/tasks/rehearsal/memory-session.ts';
-import { createRehearsalRuns } from '../../src/core/tasks/rehearsal/test-runs.ts';
 import { measure } from './evaluate.ts';
 import { type LearnerEvent, type LearnerPlace, runLearner, runModule } from './learner.ts';
+import { openRuns, required, say } from './process.ts';
 import { FULL, type NanoSettings, type Phase, SMOKE } from './settings.ts';
 import { makeShard, tasksIn } from './shard.ts';
 import { type HeldOut, heldOutOf } from './split.ts';
@@ -73,7 +70,7 @@ async function main(): Promise<void> {
     await runLearner(
       'train-tokenizer',
       {
-        conversations: shards.slice(0, settings.training.first.shards),
+        conversations: shards.slice(0, settings.training.phases[0]?.shards),
         entries: settings.vocabulary,
         context: settings.shape.context,
         out: tokenizer,
@@ -81,21 +78,21 @@ async function main(): Promise<void> {
       place,
     );
   }
-  const first = join(work, 'first');
-  const second = join(work, 'second');
-  await train(first, settings, settings.training.first, shards, place, {
-    learn: 'everything',
-    start: { kind: 'new', shape: settings.shape, seed: settings.training.seed },
-    tokenizer,
-  });
-  await train(second, settings, settings.training.second, shards, place, {
-    learn: 'assistant',
-    start: { kind: 'model', folder: join(first, 'model') },
-    tokenizer,
-  });
+  let start: Readonly<Record<string, unknown>> = {
+    kind: 'new',
+    shape: settings.shape,
+    seed: settings.training.seed,
+  };
+  let model = '';
+  for (const phase of settings.training.phases) {
+    const folder = join(work, phase.name);
+    await train(folder, settings, phase, shards, place, { start, tokenizer });
+    model = join(folder, 'model');
+    start = { kind: 'model', folder: model };
+  }
   if (values.until === 'training') return;
 
-  await makeFolder(join(second, 'model'), out, settings, place);
+  await makeFolder(model, out, settings, place);
   const figures = await measureAll(out, settings, heldOut, work, rehearsalRuns.testRuns);
   const record = { madeBy: 'npm run policy:nano', settings, heldOut: namesOf(heldOut), figures };
   await writeFile(join(out, 'record.json'), `${JSON.stringify(record, undefined, 2)}\n`);
@@ -109,7 +106,6 @@ async function train(
   shards: readonly string[],
   place: LearnerPlace,
   from: {
-    readonly learn: 'assistant' | 'everything';
     readonly start: Readonly<Record<string, unknown>>;
     readonly tokenizer: string;
   },
@@ -120,7 +116,7 @@ async function train(
   const { seed, rows_per_step, tokens_per_pack } = settings.training;
   const paths = shards.slice(0, phase.shards);
   const request = {
-    data: { kind: 'conversations', paths, learn: from.learn },
+    data: { kind: 'conversations', paths, learn: phase.learn },
     tokenizer: from.tokenizer,
     start: from.start,
     training: {
@@ -135,7 +131,7 @@ async function train(
     run: join(folder, 'run'),
     out,
   };
-  const done = await runLearner('warm-start', request, place, (event) => report(event, from.learn));
+  const done = await runLearner('warm-start', request, place, (event) => report(event, phase.name));
   await writeFile(join(folder, 'done.json'), `${JSON.stringify(done)}\n`);
 }
 
@@ -218,14 +214,6 @@ function namesOf({ families, operators }: HeldOut) {
   return { families: [...families].sort(), operators: [...operators].sort() };
 }
 
-async function openRuns() {
-  const sandbox = await chooseSandbox('auto');
-  if (sandbox.kind === 'unavailable') throw new Error(`${sandbox.reason} ${sandbox.remedy}`);
-  const node = await findNode(openWorkspaceFiles(process.cwd()));
-  if (node.kind === 'missing') throw new Error(`${node.reason} ${node.remedy}`);
-  return createRehearsalRuns({ provider: sandbox.provider, toolchain: node.toolchain });
-}
-
 /** A work folder belongs to one set of settings and one scaffold. */
 async function checkStamp(work: string, settings: NanoSettings): Promise<void> {
   const stamp = createHash('sha256')
@@ -243,16 +231,6 @@ async function checkStamp(work: string, settings: NanoSettings): Promise<void> {
 
 function isWhole(folder: string): boolean {
   return existsSync(join(folder, 'COMPLETE'));
-}
-
-function required(name: string): string {
-  const value = process.env[name];
-  if (!value) throw new Error(`${name} is not set: start this with npm run policy:nano`);
-  return value;
-}
-
-function say(text: string): void {
-  process.stdout.write(`${text}\n`);
 }
 
 await main();

@@ -28,13 +28,12 @@ export interface NanoSettings {
     readonly feed_forward: number;
     readonly context: number;
   };
-  /** First all of the conversations, then only what the policy writes. */
   readonly training: {
     readonly seed: number;
     readonly rows_per_step: number;
     readonly tokens_per_pack: number;
-    readonly first: Phase;
-    readonly second: Phase;
+    /** One after the other, each from the weights of the one before. */
+    readonly phases: readonly Phase[];
   };
   readonly budgets: Budgets;
   readonly measured: {
@@ -46,6 +45,9 @@ export interface NanoSettings {
 }
 
 export interface Phase {
+  readonly name: string;
+  /** All of a conversation, or only what the policy writes. */
+  readonly learn: 'everything' | 'assistant';
   /** The first so many shards. */
   readonly shards: number;
   readonly steps: number;
@@ -81,8 +83,24 @@ export const FULL: NanoSettings = {
     seed: 1,
     rows_per_step: 16,
     tokens_per_pack: 4096,
-    first: { shards: 2, steps: 500, peak: 2e-3, warmup_steps: 50 },
-    second: { shards: 6, steps: 3000, peak: 1.5e-3, warmup_steps: 50 },
+    phases: [
+      {
+        name: 'language',
+        learn: 'everything',
+        shards: 2,
+        steps: 450,
+        peak: 2e-3,
+        warmup_steps: 50,
+      },
+      {
+        name: 'replies',
+        learn: 'assistant',
+        shards: 4,
+        steps: 1500,
+        peak: 1.5e-3,
+        warmup_steps: 30,
+      },
+    ],
   },
   budgets: BUDGETS,
   measured: {
@@ -110,8 +128,10 @@ export const SMOKE: NanoSettings = {
     seed: 1,
     rows_per_step: 4,
     tokens_per_pack: 4096,
-    first: { shards: 1, steps: 6, peak: 2e-3, warmup_steps: 2 },
-    second: { shards: 1, steps: 6, peak: 1e-3, warmup_steps: 2 },
+    phases: [
+      { name: 'language', learn: 'everything', shards: 1, steps: 6, peak: 2e-3, warmup_steps: 2 },
+      { name: 'replies', learn: 'assistant', shards: 1, steps: 6, peak: 1e-3, warmup_steps: 2 },
+    ],
   },
   budgets: { ...BUDGETS, turns: 4 },
   measured: { splits: ['train'], samplings: [{ temperature: 1, attempts: 2 }], limit: 6 },

@@ -40,8 +40,8 @@ export interface SpikeOptions {
   readonly testRuns: TestRuns;
   readonly place: LearnerPlace;
   readonly say: (text: string) => void;
-  /** Called with the version in use before the first step and after each. */
-  readonly onVersion?: (step: number, elapsedMs: number) => Promise<void>;
+  /** Called with the folder of the last version. */
+  readonly onLast?: (folder: string) => Promise<void>;
 }
 
 export interface SpikeStep {
@@ -70,12 +70,10 @@ export async function runSpike(options: SpikeOptions): Promise<readonly SpikeSte
     },
     options.place,
   );
-  let { version } = learner.first;
+  let { version, folder } = learner.first;
   await swap(options, learner.first.folder);
-  await options.onVersion?.(0, 0);
   const done: SpikeStep[] = [];
-  let elapsed = 0;
-  for (let step = version; step < steps; step += 1) {
+  for (let step = 0; step < steps; step += 1) {
     const began = performance.now();
     const rolled =
       arm === 'supervised'
@@ -89,11 +87,10 @@ export async function runSpike(options: SpikeOptions): Promise<readonly SpikeSte
       rows: rowsFile,
       policy_version: version,
     });
-    version = answer.published.version;
+    ({ version, folder } = answer.published);
     const learntAt = performance.now();
     await swap(options, answer.published.folder);
     const swappedAt = performance.now();
-    elapsed += swappedAt - began;
     const line: SpikeStep = {
       step: step + 1,
       solved: rolled.solved,
@@ -113,8 +110,8 @@ export async function runSpike(options: SpikeOptions): Promise<readonly SpikeSte
     say(
       `${arm} ${seed}: step ${step + 1}, ${share} % of ${rolled.attempts} solved, ${((swappedAt - began) / 1000).toFixed(1)} s`,
     );
-    await options.onVersion?.(step + 1, elapsed);
   }
+  await options.onLast?.(folder);
   await learner.finish(join(work, 'model'));
   await policy.reload(options.policyFolder);
   return done;

@@ -1,0 +1,130 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { EvaluationSummary } from '../../src/core/evaluation/summary.ts';
+import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
+import { createOnnxEngine } from '../../src/core/policies/onnx/engine.ts';
+import { createOnnxPolicy } from '../../src/core/policies/onnx/onnx-policy.ts';
+import { readTaskSet } from '../../src/core/tasks/task-set.ts';
+import { measure } from './evaluate.ts';
+import { openRuns, required, say } from './process.ts';
+import { FULL } from './settings.ts';
+import { runSpike, type SpikeOptions, type SpikeTask } from './spike.ts';
+
+/**
+ * `npm run policy:spike`: what GRPO learns on this machine in so many steps, from the policy that
+ * ships, next to a control (`--arm random`, `--arm supervised`). Held-out tasks are measured before
+ * the first step and after the last one; docs/learning.md has what came out.
+ */
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      arm: { type: 'string', default: 'grpo' },
+      seed: { type: 'string', default: '1' },
+      steps: { type: 'string', default: '20' },
+      tasks: { type: 'string', default: '16' },
+      group: { type: 'string', default: '8' },
+      rate: { type: 'string', default: '5e-5' },
+      threads: { type: 'string', default: '2' },
+      limit: { type: 'string', default: '185' },
+      work: { type: 'string' },
+    },
+  });
+  const arm = armOf(values.arm);
+  const nano = required('PRIME_AGENT_WORK');
+  const policyFolder = join(nano, 'nano');
+  const work = values.work ?? join(nano, `spike-${arm}-${values.seed}`);
+  await mkdir(work, { recursive: true });
+  const { testRuns } = await openRuns();
+  const set = await readTaskSet(join(nano, 'evaluation.jsonl.gz'));
+  const engine = createOnnxEngine();
+  const sampled = await createOnnxPolicy({
+    folder: policyFolder,
+    scaffoldHash: currentScaffoldHash(),
+    sampling: { temperature: 1, topP: 1, topK: -1 },
+    engine,
+  });
+  if (sampled.kind === 'problem') throw new Error(`${sampled.reason} ${sampled.remedy}`);
+  const { policy } = sampled;
+  const figures: Record<string, EvaluationSummary> = {};
+  const measureNow = async (name: string, folder: string): Promise<void> => {
+    for (const { temperature, attempts } of FULL.measured.samplings) {
+      const sampling = { temperature, topP: 1, topK: -1 };
+      const scaffoldHash = currentScaffoldHash();
+      const opened = await createOnnxPolicy({ folder, scaffoldHash, sampling, engine });
+      if (opened.kind === 'problem') throw new Error(`${opened.reason} ${opened.remedy}`);
+      const file = join(work, `${name}-${temperature}.jsonl`);
+      await rm(file, { force: true });
+      const summary = await measure({
+        policy: opened.policy,
+        set,
+        split: 'held-out',
+        limit: Number(values.limit),
+        attempts,
+        budgets: FULL.budgets,
+        seed: Number(values.seed),
+        testRuns,
+        file,
+      });
+      figures[`${name} at temperature ${temperature}`] = summary;
+      await opened.policy.close();
+      const one = summary.passAt[0];
+      say(`${name}, temperature ${temperature}: pass@1 ${((one?.value ?? 0) * 100).toFixed(1)} %`);
+    }
+  };
+  try {
+    await measureNow('before', policyFolder);
+    const steps = await runSpike({
+      arm,
+      seed: Number(values.seed),
+      steps: Number(values.steps),
+      tasksPerStep: Number(values.tasks),
+      groupSize: Number(values.group),
+      rate: Number(values.rate),
+      budgets: FULL.budgets,
+      model: join(nano, FULL.training.phases.at(-1)?.name ?? '', 'model'),
+      policyFolder,
+      policy,
+      tasks: trainTasks(set),
+      demonstrations: arm === 'supervised' ? await demonstrations(nano) : [],
+      work,
+      testRuns,
+      place: {
+        python: required('PRIME_AGENT_LEARNER_PYTHON'),
+        source: required('PRIME_AGENT_LEARNER'),
+        threads: Number(values.threads),
+      },
+      say,
+      onLast: (folder) => measureNow('after', folder),
+    });
+    await writeFile(
+      join(work, 'report.json'),
+      `${JSON.stringify({ ...values, figures, steps }, undefined, 1)}\n`,
+    );
+  } finally {
+    await policy.close();
+    await engine.close();
+  }
+}
+
+function armOf(name: string): SpikeOptions['arm'] {
+  if (name === 'grpo' || name === 'random' || name === 'supervised') return name;
+  throw new Error(`--arm ${name}: it must be grpo, random or supervised`);
+}
+
+function trainTasks(set: Awaited<ReturnType<typeof readTaskSet>>): readonly SpikeTask[] {
+  return set.entries.flatMap(({ task, split }) => {
+    const tree = set.trees.get(task.tree);
+    return split === 'train' && tree !== undefined ? [{ task, tree }] : [];
+  });
+}
+
+/** As rows of token ids, made by the learner's tokenizer (`nano.ts`, stage rows). */
+async function demonstrations(nano: string): Promise<readonly string[]> {
+  const file = join(nano, 'rows.jsonl');
+  if (!existsSync(file)) throw new Error(`${file} is missing: run npm run policy:nano first`);
+  return (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
+}
+
+await main();
