@@ -8,6 +8,7 @@ import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
 import { createOnnxPolicy } from '../../src/core/policies/onnx/onnx-policy.ts';
 import { writePolicyManifest } from '../../src/core/policies/onnx/policy-folder.ts';
 import type { TestRuns } from '../../src/core/tasks/rehearsal/memory-session.ts';
+import { writeCopyRows } from './copy-rows.ts';
 import { measure } from './evaluate.ts';
 import { type LearnerEvent, type LearnerPlace, runLearner, runModule } from './learner.ts';
 import { openRuns, required, say } from './process.ts';
@@ -84,9 +85,9 @@ async function main(): Promise<void> {
     seed: settings.training.seed,
   };
   let model = '';
-  for (const phase of settings.training.phases) {
+  for (const [index, phase] of settings.training.phases.entries()) {
     const folder = join(work, phase.name);
-    await train(folder, settings, phase, shards, place, { start, tokenizer });
+    await train(folder, settings, phase, shards, place, { index, start, tokenizer });
     model = join(folder, 'model');
     start = { kind: 'model', folder: model };
   }
@@ -106,6 +107,7 @@ async function train(
   shards: readonly string[],
   place: LearnerPlace,
   from: {
+    readonly index: number;
     readonly start: Readonly<Record<string, unknown>>;
     readonly tokenizer: string;
   },
@@ -115,16 +117,22 @@ async function train(
   await mkdir(folder, { recursive: true });
   const { seed, rows_per_step, tokens_per_pack } = settings.training;
   const paths = shards.slice(0, phase.shards);
+  const conversations = { kind: 'conversations', paths, learn: phase.learn };
+  const copying = join(folder, 'copy.jsonl');
+  if (phase.copyRows) await writeCopyRows(copying, phase.copyRows, from.tokenizer, seed);
   const request = {
-    data: { kind: 'conversations', paths, learn: phase.learn },
+    data: phase.copyRows
+      ? { kind: 'mixed', parts: [{ kind: 'rows', paths: [copying] }, conversations] }
+      : conversations,
     tokenizer: from.tokenizer,
     start: from.start,
     training: {
       steps: phase.steps,
       rows_per_step,
       tokens_per_pack,
-      seed,
-      schedule: { shape: 'cosine', peak: phase.peak, warmup_steps: phase.warmup_steps },
+      // Another order of the rows in each phase.
+      seed: seed + from.index,
+      schedule: { shape: phase.schedule, peak: phase.peak, warmup_steps: phase.warmup_steps },
       checkpoint_every: 100,
     },
     threads: place.threads,

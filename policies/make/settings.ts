@@ -50,9 +50,12 @@ export interface Phase {
   readonly learn: 'everything' | 'assistant';
   /** The first so many shards. */
   readonly shards: number;
+  /** So many rows of `copy-rows.ts` among them. */
+  readonly copyRows?: number;
   readonly steps: number;
-  /** Of the learning rate: warm-up to it, then a cosine to a tenth. */
+  /** Of the learning rate: warm-up to it, then a cosine to a tenth, or as it is. */
   readonly peak: number;
+  readonly schedule: 'cosine' | 'constant';
   readonly warmup_steps: number;
 }
 
@@ -90,15 +93,27 @@ export const FULL: NanoSettings = {
         shards: 2,
         steps: 450,
         peak: 2e-3,
+        schedule: 'cosine',
         warmup_steps: 50,
+      },
+      {
+        name: 'copying',
+        learn: 'everything',
+        shards: 2,
+        copyRows: 8_000,
+        steps: 600,
+        peak: 1.5e-3,
+        schedule: 'constant',
+        warmup_steps: 20,
       },
       {
         name: 'replies',
         learn: 'assistant',
         shards: 4,
-        steps: 1500,
+        steps: 1000,
         peak: 1.5e-3,
-        warmup_steps: 30,
+        schedule: 'cosine',
+        warmup_steps: 20,
       },
     ],
   },
@@ -129,8 +144,25 @@ export const SMOKE: NanoSettings = {
     rows_per_step: 4,
     tokens_per_pack: 4096,
     phases: [
-      { name: 'language', learn: 'everything', shards: 1, steps: 6, peak: 2e-3, warmup_steps: 2 },
-      { name: 'replies', learn: 'assistant', shards: 1, steps: 6, peak: 1e-3, warmup_steps: 2 },
+      {
+        name: 'copying',
+        learn: 'everything',
+        shards: 1,
+        copyRows: 50,
+        steps: 6,
+        peak: 2e-3,
+        schedule: 'constant',
+        warmup_steps: 2,
+      },
+      {
+        name: 'replies',
+        learn: 'assistant',
+        shards: 1,
+        steps: 6,
+        peak: 1e-3,
+        schedule: 'cosine',
+        warmup_steps: 2,
+      },
     ],
   },
   budgets: { ...BUDGETS, turns: 4 },
