@@ -8,7 +8,6 @@ import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
 import { createOnnxPolicy } from '../../src/core/policies/onnx/onnx-policy.ts';
 import { writePolicyManifest } from '../../src/core/policies/onnx/policy-folder.ts';
 import type { TestRuns } from '../../src/core/tasks/rehearsal/memory-session.ts';
-import { writeCopyRows } from './copy-rows.ts';
 import { measure } from './evaluate.ts';
 import { type LearnerEvent, type LearnerPlace, runLearner, runModule } from './learner.ts';
 import { openRuns, required, say } from './process.ts';
@@ -117,13 +116,8 @@ async function train(
   await mkdir(folder, { recursive: true });
   const { seed, rows_per_step, tokens_per_pack } = settings.training;
   const paths = shards.slice(0, phase.shards);
-  const conversations = { kind: 'conversations', paths, learn: phase.learn };
-  const copying = join(folder, 'copy.jsonl');
-  if (phase.copyRows) await writeCopyRows(copying, phase.copyRows, from.tokenizer, seed);
   const request = {
-    data: phase.copyRows
-      ? { kind: 'mixed', parts: [{ kind: 'rows', paths: [copying] }, conversations] }
-      : conversations,
+    data: { kind: 'conversations', paths, learn: phase.learn },
     tokenizer: from.tokenizer,
     start: from.start,
     training: {

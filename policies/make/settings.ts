@@ -27,6 +27,9 @@ export interface NanoSettings {
     readonly kv_heads: number;
     readonly feed_forward: number;
     readonly context: number;
+    readonly rope_theta: number;
+    /** First weights with heads that copy (prime_learner/copying.py). */
+    readonly copying_heads: boolean;
   };
   readonly training: {
     readonly seed: number;
@@ -50,8 +53,6 @@ export interface Phase {
   readonly learn: 'everything' | 'assistant';
   /** The first so many shards. */
   readonly shards: number;
-  /** So many rows of `copy-rows.ts` among them. */
-  readonly copyRows?: number;
   readonly steps: number;
   /** Of the learning rate: warm-up to it, then a cosine to a tenth, or as it is. */
   readonly peak: number;
@@ -81,36 +82,35 @@ export const FULL: NanoSettings = {
     mostCharacters: 3_400,
   },
   vocabulary: 1536,
-  shape: { hidden: 192, layers: 4, heads: 6, kv_heads: 2, feed_forward: 512, context: 4096 },
+  shape: {
+    hidden: 192,
+    layers: 4,
+    heads: 6,
+    kv_heads: 2,
+    feed_forward: 512,
+    context: 4096,
+    rope_theta: 1e6,
+    copying_heads: true,
+  },
   training: {
     seed: 1,
-    rows_per_step: 16,
+    rows_per_step: 8,
     tokens_per_pack: 4096,
     phases: [
       {
         name: 'language',
         learn: 'everything',
         shards: 2,
-        steps: 450,
-        peak: 2e-3,
-        schedule: 'cosine',
-        warmup_steps: 50,
-      },
-      {
-        name: 'copying',
-        learn: 'everything',
-        shards: 2,
-        copyRows: 8_000,
-        steps: 600,
+        steps: 300,
         peak: 1.5e-3,
         schedule: 'constant',
-        warmup_steps: 20,
+        warmup_steps: 30,
       },
       {
         name: 'replies',
         learn: 'assistant',
         shards: 4,
-        steps: 1000,
+        steps: 1800,
         peak: 1.5e-3,
         schedule: 'cosine',
         warmup_steps: 20,
@@ -138,17 +138,25 @@ export const SMOKE: NanoSettings = {
     firstSeed: 7,
   },
   vocabulary: 400,
-  shape: { hidden: 32, layers: 2, heads: 2, kv_heads: 1, feed_forward: 64, context: 4096 },
+  shape: {
+    hidden: 48,
+    layers: 2,
+    heads: 3,
+    kv_heads: 1,
+    feed_forward: 64,
+    context: 4096,
+    rope_theta: 1e6,
+    copying_heads: true,
+  },
   training: {
     seed: 1,
     rows_per_step: 4,
     tokens_per_pack: 4096,
     phases: [
       {
-        name: 'copying',
+        name: 'language',
         learn: 'everything',
         shards: 1,
-        copyRows: 50,
         steps: 6,
         peak: 2e-3,
         schedule: 'constant',

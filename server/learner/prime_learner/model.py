@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 from transformers import AutoModelForCausalLM, Qwen2Config, Qwen2ForCausalLM
 
 from .conversation import END_OF_TURN_ID, PADDING_ID
+from .copying import add_copying_heads
 from .strict import InputError, Strict
 
 
@@ -20,6 +21,9 @@ class ModelShape(Strict):
     feed_forward: int = Field(default=512, gt=0)
     context: int = Field(default=4096, gt=0)
     """Longest prompt plus reply in tokens."""
+    rope_theta: float = Field(default=10_000.0, gt=1)
+    copying_heads: bool = False
+    """First weights with heads that copy (copying.py)."""
 
     @model_validator(mode="after")
     def _divisible(self) -> ModelShape:
@@ -40,6 +44,7 @@ def new_model(shape: ModelShape, vocabulary: int, seed: int) -> Qwen2ForCausalLM
         num_attention_heads=shape.heads,
         num_key_value_heads=shape.kv_heads,
         max_position_embeddings=shape.context,
+        rope_parameters={"rope_type": "default", "rope_theta": shape.rope_theta},
         tie_word_embeddings=True,
         use_cache=True,
         bos_token_id=None,
@@ -50,6 +55,8 @@ def new_model(shape: ModelShape, vocabulary: int, seed: int) -> Qwen2ForCausalLM
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         model = Qwen2ForCausalLM(config)
+    if shape.copying_heads:
+        add_copying_heads(model, seed)
     return model.float()
 
 
