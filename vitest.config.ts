@@ -34,7 +34,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
           include: ['test/integration/**/*.test.ts'],
           pool: 'forks',
-          testTimeout: 60_000,
+          testTimeout: 180_000,
           hookTimeout: 120_000,
           maxWorkers: 2,
         },

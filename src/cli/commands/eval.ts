@@ -156,7 +156,11 @@ async function runEvaluation(
       temperature: options.temperature,
       oneByOne: true,
     },
-    { env: context.env, signal: context.signal },
+    {
+      env: context.env,
+      signal: context.signal,
+      onNotice: (text) => void context.stderr.write(`prime-agent: ${text}\n`),
+    },
   );
   if (created.kind === 'problem') return problem(created.cause, created.reason, created.remedy);
   const { policy } = created;

@@ -47,7 +47,11 @@ export async function fixCommand(
   try {
     const created = await createPolicy(
       { policy: options.policy ?? 'edit-search', model: options.model, lenient: true },
-      { env: context.env, signal: context.signal },
+      {
+        env: context.env,
+        signal: context.signal,
+        onNotice: (text) => progress.listener({ kind: 'warning', text }),
+      },
     );
     if (created.kind !== 'policy') {
       return reportProblem(

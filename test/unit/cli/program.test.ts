@@ -20,7 +20,7 @@ describe('a wrong command line', () => {
     [['fix', '--unheard-of'], "unknown option '--unheard-of'"],
     [['fix', 'one', 'two'], "too many arguments for 'fix'. Expected 1 argument but got 2."],
     [['fix', '--policy', 'clairvoyance'], 'There is no policy "clairvoyance".'],
-    [['fix', '--policy', '/'], 'Policies from a folder (/) cannot be run yet.'],
+    [['fix', '--policy', '/'], '/ holds no policy: policy.json is missing'],
     [['fix', '--model', 'large'], 'edit-search has no models.'],
     [['trajectories', 'export', '--format', 'xml'], 'Allowed choices are jsonl, atif.'],
     [['unheard-of'], "unknown command 'unheard-of'"],
