@@ -46,7 +46,8 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 
 /** One column of the table each; a policy that was asked for is the only one. */
 const chosen = passed.indexOf('--policy');
-const policies = chosen < 0 ? ['nano', 'edit-search'] : [passed[chosen + 1] ?? ''];
+const embedded = existsSync(join(root, 'policies/nano/policy.json')) ? ['nano'] : [];
+const policies = chosen < 0 ? [...embedded, 'edit-search'] : [passed[chosen + 1] ?? ''];
 
 const began = Date.now();
 /** By test: what each policy came to. */

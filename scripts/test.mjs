@@ -18,6 +18,9 @@ import {
   step,
 } from './lib/steps.mjs';
 
+/** After the other tests have ended. */
+const LEARNER_PATIENCE_MS = 3 * 60_000;
+
 const filters = process.argv.slice(2).filter((argument) => argument !== '--yes');
 const yes = process.argv.includes('--yes');
 const strict = process.env.CI === 'true';
@@ -52,6 +55,16 @@ if (filters.length === 0) {
 }
 await build();
 
+/** PyTorch is several GB: it is fetched beside the tests, and given up when that takes too long. */
+const giveUp = new AbortController();
+const learner =
+  filters.length === 0
+    ? pythonEnvironment(join(root, 'server/learner/requirements.txt'), {
+        signal: giveUp.signal,
+        title: 'Preparing the Python environment of the learner (PyTorch)',
+      })
+    : undefined;
+
 const report = join(tmpdir(), `prime-agent-tests-${process.pid}.json`);
 const env = { ...process.env };
 if (python) {
@@ -84,6 +97,18 @@ try {
   counts.failed += 1;
 }
 rmSync(report, { force: true });
+if (learner) {
+  const timer = setTimeout(() => giveUp.abort(), LEARNER_PATIENCE_MS);
+  const ready = await learner;
+  clearTimeout(timer);
+  if (ready) {
+    const made = await step('Making a small policy from nothing (policy:nano -- --smoke)', () =>
+      run('npm', ['run', '--silent', 'policy:nano', '--', '--smoke']),
+    );
+    if (made === 0) counts.passed += 1;
+    else counts.failed += 1;
+  } else say('! No policy was made from nothing: PyTorch could not be installed here in time.');
+}
 if (code !== 0 && counts.failed === 0) counts.failed = 1;
 say(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exitCode = counts.failed === 0 ? 0 : 1;

@@ -25,23 +25,24 @@ export function checkNode() {
 }
 
 /** Runs a command, its output shown only if it fails (or live with `show`). Resolves with the exit code. */
-export function run(command, args, { cwd = root, env = process.env, show = false } = {}) {
+export function run(command, args, { cwd = root, env = process.env, show = false, signal } = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd,
       env,
+      signal,
       stdio: ['ignore', show ? 'inherit' : 'pipe', show ? 'inherit' : 'pipe'],
     });
     const kept = [];
     child.stdout?.on('data', (chunk) => kept.push(chunk));
     child.stderr?.on('data', (chunk) => kept.push(chunk));
     child.on('error', (error) => {
-      say(`${command}: ${error.message}`);
+      if (error.name !== 'AbortError') say(`${command}: ${error.message}`);
       resolve(127);
     });
-    child.on('close', (code, signal) => {
-      if (code !== 0 && !show) process.stderr.write(Buffer.concat(kept));
-      resolve(code ?? (signal === 'SIGINT' ? 130 : 1));
+    child.on('close', (code, killedBy) => {
+      if (code !== 0 && !show && !signal?.aborted) process.stderr.write(Buffer.concat(kept));
+      resolve(code ?? (killedBy === 'SIGINT' ? 130 : 1));
     });
   });
 }
@@ -178,9 +179,13 @@ export function cacheFolder() {
 /**
  * A Python environment with the packages of a requirements file, shared by every clone.
  * @param requirements by default those of the examples and tests (pytest)
+ * @param signal gives up an installation; the next one starts again
  * @returns its folder, or undefined where Python is missing or pip cannot install
  */
-export async function pythonEnvironment(requirements = join(root, 'test', 'requirements.txt')) {
+export async function pythonEnvironment(
+  requirements = join(root, 'test', 'requirements.txt'),
+  { signal, title = 'Preparing a Python environment' } = {},
+) {
   if (!onPath('python3')) return undefined;
   const key = createHash('sha256')
     .update(readFileSync(requirements))
@@ -189,18 +194,11 @@ export async function pythonEnvironment(requirements = join(root, 'test', 'requi
     .slice(0, 12);
   const folder = join(cacheFolder(), 'python', key);
   if (existsSync(join(folder, 'ready'))) return folder;
-  const code = await step('Preparing a Python environment', async () => {
-    const made = await run('python3', ['-m', 'venv', '--clear', folder]);
+  const code = await step(title, async () => {
+    const made = await run('python3', ['-m', 'venv', '--clear', folder], { signal });
     if (made !== 0) return made;
-    return run(join(folder, 'bin', 'python'), [
-      '-m',
-      'pip',
-      'install',
-      '-q',
-      '--disable-pip-version-check',
-      '-r',
-      requirements,
-    ]);
+    const install = ['-m', 'pip', 'install', '-q', '--disable-pip-version-check'];
+    return run(join(folder, 'bin', 'python'), [...install, '-r', requirements], { signal });
   });
   if (code !== 0) return undefined;
   writeFileSync(join(folder, 'ready'), '');
