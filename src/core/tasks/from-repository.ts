@@ -65,23 +65,24 @@ export async function tasksFromRepository(options: RepositoryOptions): Promise<R
   const baselined = await makeBaseline(project.setup, { signal });
   if (baselined.kind !== 'baseline') return baselined;
   const { baseline } = baselined;
-  if (baseline.passing.length < 2) {
+  const ids = baseline.results.map(({ id }) => id);
+  const passing = baseline.passing.filter((id) => !hasSubtests(id, ids));
+  if (passing.length < 2) {
     return {
       kind: 'none-pass',
-      reason: `${baseline.passing.length} of ${baseline.results.length} tests pass; a bug needs tests that notice it and tests that do not.`,
+      reason: `${passing.length} of ${baseline.results.length} tests pass; a bug needs tests that notice it and tests that do not.`,
     };
   }
   // A bug may loop: what takes ten times as long as the healthy run (two of them) is one.
   const timeoutMs = Math.min(project.setup.timeoutMs, Math.max(10_000, 5 * baseline.durationMs));
   const setup: GradeSetup = { ...project.setup, timeoutMs };
   const tree = await readTree(project.setup.spec.base.tree);
-  const passing = new Set(baseline.passing);
   const context: Context = {
     setup,
     tree,
     hash: treeHash(tree),
-    tests: baseline.results.filter((test) => passing.has(test.id)),
-    passing: baseline.passing,
+    hideable: baseline.results.filter(({ id }) => passing.includes(id) && !sharesName(id, ids)),
+    passing,
     project,
     seed,
     signal,
@@ -153,8 +154,9 @@ interface Context {
   readonly tree: FileTree;
   readonly hash: string;
   /** Those that pass on the original. */
-  readonly tests: readonly TestResult[];
   readonly passing: readonly string[];
+  /** Those of them that can be told from all others by their names. */
+  readonly hideable: readonly TestResult[];
   readonly project: PreparedProject;
   readonly seed: number;
   readonly signal: AbortSignal | undefined;
@@ -173,7 +175,7 @@ async function isCovered(context: Context, path: string): Promise<boolean> {
 }
 
 async function judge(context: Context, path: string, edit: Edit): Promise<Task | DropReason> {
-  const { tree, passing, tests, project, seed } = context;
+  const { tree, passing, hideable, project, seed } = context;
   const source = textOf(tree, path);
   const broken = applyEdit(source, edit);
   const first = await runWith(context, new Map([[path, broken]]));
@@ -182,7 +184,7 @@ async function judge(context: Context, path: string, edit: Edit): Promise<Task |
   if (verdict.kind === 'dropped') return verdict.reason;
 
   const failing = new Set(verdict.targets);
-  const units = unitsOf(tree, tests);
+  const units = unitsOf(tree, hideable);
   const hiddenUnits = chooseHidden(
     units,
     passing,
@@ -204,7 +206,9 @@ async function judge(context: Context, path: string, edit: Edit): Promise<Task |
   if (
     typeof seen === 'string' ||
     !agree(visible, first, seen) ||
-    [...hidden].some((id) => seen.has(id))
+    [...hidden].some((id) => seen.has(id)) ||
+    // A failure that only the cut makes could not be mended by anybody.
+    [...seen].some(([id, passed]) => !passed && first.get(id) !== false)
   ) {
     return 'visible tests behave differently alone';
   }
@@ -281,16 +285,31 @@ function unitsOf(
     if (language === undefined || !tree.has(path)) return [];
     const own = tests
       .filter((test) => test.file === path)
-      .map((test) => ({ ...test, name: ownName(test, language === 'python') }));
+      .map((test) => ({ ...test, ...namesOf(test, language === 'python') }));
     return findTestUnits(textOf(tree, path), language, own).map((unit) => ({ ...unit, path }));
   });
 }
 
-/** As the source spells it: without suites, classes and parameters. */
-function ownName(test: TestResult, isPython: boolean): string {
-  const name = test.id.slice(test.id.indexOf('::') + 2);
-  const last = isPython ? name.split('::').at(-1)?.replace(/\[.*$/s, '') : name.split(' > ').at(-1);
-  return last ?? name;
+/** As the source spells them: without suites, classes and parameters. */
+function namesOf(test: TestResult, isPython: boolean): { name: string; within: string[] } {
+  const full = test.id.slice(test.id.indexOf('::') + 2);
+  if (isPython) return { name: full.split('::').at(-1)?.replace(/\[.*$/s, '') ?? full, within: [] };
+  const within = full.split(' > ');
+  return { name: within.pop() ?? full, within };
+}
+
+/**
+ * Such a test is reported when its subtests pass and left to speak for themselves when one of them
+ * fails, so it would come and go.
+ */
+function hasSubtests(id: string, ids: readonly string[]): boolean {
+  const within = `${id.replace(/ #\d+$/, '')} > `;
+  return ids.some((other) => other.startsWith(within));
+}
+
+/** Tests of one name are numbered in their order: without the first the second is the first. */
+function sharesName(id: string, ids: readonly string[]): boolean {
+  return ids.includes(`${id.replace(/ #\d+$/, '')} #2`);
 }
 
 function sourcePaths(tree: FileTree, setup: GradeSetup): string[] {

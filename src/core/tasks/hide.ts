@@ -8,6 +8,8 @@ export interface LocatedTest {
   readonly name: string;
   /** 1-based line of the test, where known. */
   readonly line?: number;
+  /** Names of the tests and suites that it is part of, outermost first. */
+  readonly within?: readonly string[];
 }
 
 /** Part of a test file that holds one or more tests (a loop, parameters) and can be cut out. */
@@ -15,19 +17,33 @@ export interface TestUnit extends TextRange {
   readonly ids: readonly string[];
 }
 
-/** Finds the statements that make tests. Tests that cannot be told from others are left out. */
+/**
+ * Finds the statements that make tests. Tests that cannot be told from others are left out. Tests
+ * inside of a test go with it: the outer one may count them, and goes without them if it is cut.
+ */
 export function findTestUnits(
   source: string,
   language: Language,
   tests: readonly LocatedTest[],
 ): readonly TestUnit[] {
-  const statements = language === 'python' ? pythonTests(source) : scriptTests(source, language);
+  const all = language === 'python' ? pythonTests(source) : scriptTests(source, language);
+  const statements = all.filter(
+    (inner) =>
+      !all.some(
+        (outer) =>
+          outer !== inner &&
+          outer.range.from <= inner.range.from &&
+          inner.range.to < outer.range.to,
+      ),
+  );
   const units = new Map<number, { range: TextRange; ids: string[] }>();
   for (const test of tests) {
-    const own = statements.filter(
-      ({ name, line, lastLine }) =>
-        name === test.name &&
-        (test.line === undefined || (line <= test.line && test.line <= lastLine)),
+    const own = statements.filter(({ name, line, lastLine }) =>
+      test.line === undefined
+        ? name === test.name
+        : line <= test.line &&
+          test.line <= lastLine &&
+          (name === test.name || test.within?.includes(name)),
     );
     const [found] = own;
     if (found === undefined || own.length > 1) continue;

@@ -124,6 +124,37 @@ describe('tasks of a repository', () => {
     expect(await verdict(task.patch)).toBe('passed');
   });
 
+  it('allow for tests of one name and for tests inside of tests', async () => {
+    const place = await tempFolder();
+    const subtests = ['2, 1, 3), 2', '0, 1, 3), 1', '9, 1, 3), 3'].map(
+      (check, at) => `  await t.test('number ${at}', () => assert.equal(clamp(${check}));\n`,
+    );
+    await writeFiles(place, {
+      'package.json': PACKAGE,
+      'src/maths.js': MATHS,
+      'test/maths.test.js': `${TESTS.replace('sums nothing', 'sums')}
+test('clamps', async (t) => {
+  t.plan(${subtests.length});
+${subtests.join('')}});
+`,
+    });
+    const { tasks, report } = built(await buildFrom(place, { limit: 4, maxMs: 600_000 }));
+    expect(tasks.length).toBe(4);
+    expect(report.dropped.get('visible tests behave differently alone')).toBeUndefined();
+    expect(report.dropped.get('tests come or go')).toBeUndefined();
+    const hidden = new Set(tasks.flatMap((task) => task.hidden));
+    const file = 'test/maths.test.js::';
+    expect([...hidden]).toContain(`${file}above`);
+    expect([...hidden].filter((id) => id.startsWith(`${file}sums`))).toEqual([]);
+    for (const task of tasks) {
+      const parts = task.hidden.filter((id) => id.startsWith(`${file}clamps > `));
+      expect([0, subtests.length]).toContain(parts.length);
+      expect([...task.targets, ...task.passing]).not.toContain(`${file}clamps`);
+    }
+    expect([...hidden]).toContain(`${file}clamps > number 0`);
+    expect(tasks.some(({ targets }) => targets.includes(`${file}clamps > number 1`))).toBe(true);
+  });
+
   it('can be Python', async () => {
     const place = await tempFolder();
     await writeFiles(place, {

@@ -67,6 +67,34 @@ describe('test units', () => {
     expect(unit).toEqual({ ids: ['a#2'], from: 21, to: 42 });
   });
 
+  it('hold the tests inside of them, which go with them', () => {
+    const source = `test('outer', async (t) => {
+  t.plan(3);
+  t.test('first', () => {});
+  await t.test('second', () => {});
+  for (const n of [1]) await t.test(\`loop \${n}\`, () => {});
+});
+test('first', () => {});
+`;
+    const inside = (name: string, line: number) => ({
+      id: `outer > ${name}`,
+      name,
+      line,
+      within: ['outer'],
+    });
+    const units = findTestUnits(source, 'javascript', [
+      inside('first', 3),
+      inside('second', 4),
+      inside('loop 1', 5),
+      { id: 'first', name: 'first', line: 7, within: [] },
+    ]);
+    expect(units.map(({ ids }) => ids)).toEqual([
+      ['outer > first', 'outer > second', 'outer > loop 1'],
+      ['first'],
+    ]);
+    expect(cutRanges(source, units.slice(0, 1))).toBe("test('first', () => {});\n");
+  });
+
   it('are Python functions with their decorators, all parameters at once', () => {
     const units = findTestUnits(PYTHON, 'python', [
       { id: 'two[1]', name: 'test_two' },
