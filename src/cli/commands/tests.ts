@@ -1,7 +1,8 @@
 import { firstLine } from '../../core/fix/not-loadable.ts';
 import { problem } from '../../core/fix/prepare.ts';
 import type { TestResult } from '../../core/frameworks/framework.ts';
-import { isFailing, makeBaseline } from '../../core/grading/baseline.ts';
+import { isFailing } from '../../core/frameworks/status.ts';
+import { makeBaseline } from '../../core/grading/baseline.ts';
 import type { Baseline } from '../../core/grading/types.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { TestResult, TestRun } from '../frameworks/framework.ts';
+import { isFailing } from '../frameworks/status.ts';
 import { SandboxFailure } from '../sandbox/sandbox.ts';
 import { changedFiles, fileStates } from './integrity.ts';
 import { misbehaving, plantInto, statusById } from './planted.ts';
@@ -152,8 +153,4 @@ export function compareRuns(
     else if (test.status === 'passed') passing.push(test.id);
   }
   return { results: first, failing, passing, flaky };
-}
-
-export function isFailing(test: Pick<TestResult, 'status'>): boolean {
-  return test.status === 'failed' || test.status === 'error';
 }

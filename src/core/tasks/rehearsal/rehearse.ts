@@ -5,9 +5,10 @@ import type { Redactor } from '../../agent/redactor.ts';
 import type { TaskAttempt, TaskRequest, TaskRunner } from '../../evaluation/task-runner.ts';
 import { openingMessages } from '../../fix/opening.ts';
 import { attemptTools } from '../../fix/tools.ts';
-import type { TestResult, TestRun } from '../../frameworks/framework.ts';
+import type { TestRun } from '../../frameworks/framework.ts';
 import { nodeTest } from '../../frameworks/node-test/node-test.ts';
 import { runTests, type TestRequest } from '../../frameworks/run.ts';
+import { isFailing } from '../../frameworks/status.ts';
 import { judge } from '../../grading/grade.ts';
 import { editPatch } from '../edit-patch.ts';
 import type { Task } from '../task.ts';
@@ -105,10 +106,6 @@ export async function openRehearsal(
   const reader = { readText: async (path: string) => files.get(path)?.toString('utf8') };
   const messages = await openingMessages({ tree: reader, failing, redactor: NO_REDACTION });
   return { kind: 'opened', messages, targets };
-}
-
-function isFailing({ status }: TestResult): boolean {
-  return status === 'failed' || status === 'error';
 }
 
 /** The files that the agent changed, with the tests as grading has them. */

@@ -9,6 +9,7 @@ import type {
   TestResult,
   TestRun,
 } from '../../frameworks/framework.ts';
+import { isFailing } from '../../frameworks/status.ts';
 
 export interface RenderOptions {
   /** How many failures are written out; the others are counted. */
@@ -62,16 +63,12 @@ export function renderFailures(
   results: readonly TestResult[],
   options: RenderOptions = {},
 ): string {
-  const failed = results.filter(isFailure);
+  const failed = results.filter(isFailing);
   const limit = options.maxFailures ?? MAX_FAILURES;
   const blocks = failed.slice(0, limit).map(renderFailure);
   const rest = failed.length - limit;
   if (rest > 0) blocks.push(`… and ${rest} more failed`);
   return joinBlocks(blocks);
-}
-
-export function isFailure(test: TestResult): boolean {
-  return test.status === 'failed' || test.status === 'error';
 }
 
 function renderCounts(results: readonly TestResult[], errors: readonly CollectionError[]): string {

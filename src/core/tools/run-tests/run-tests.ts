@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { Framework, TestRun } from '../../frameworks/framework.ts';
 import { runTests } from '../../frameworks/run.ts';
+import { isFailing } from '../../frameworks/status.ts';
 import type { SandboxSession } from '../../sandbox/sandbox.ts';
 import type { Tool, ToolResult } from '../tool.ts';
-import { isFailure, renderLog, renderTestRun } from './render.ts';
+import { renderLog, renderTestRun } from './render.ts';
 
 export interface RunTestsToolOptions {
   readonly session: SandboxSession;
@@ -52,7 +53,7 @@ function toResult(run: TestRun, tests: readonly string[], log: boolean): ToolRes
   const text = renderTestRun(run, { tests });
   const results = run.kind === 'ran' || run.kind === 'timeout' ? run.results : [];
   const passed = results.filter((test) => test.status === 'passed').length;
-  const failed = results.filter(isFailure).length;
+  const failed = results.filter(isFailing).length;
   const ok =
     run.kind === 'ran' &&
     run.complete &&
