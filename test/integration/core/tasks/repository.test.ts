@@ -138,7 +138,7 @@ test('clamps', async (t) => {
 ${subtests.join('')}});
 `,
     });
-    const { tasks, report } = built(await buildFrom(place, { limit: 4, maxMs: 600_000 }));
+    const { tasks, report } = built(await buildFrom(place, { limit: 4 }));
     expect(tasks.length).toBe(4);
     expect(report.dropped.get('visible tests behave differently alone')).toBeUndefined();
     expect(report.dropped.get('tests come or go')).toBeUndefined();
