@@ -72,7 +72,7 @@ const BUDGETS: Budgets = {
 export const FULL: NanoSettings = {
   evaluation: { count: 2000, seed: 1 },
   demonstrations: {
-    shards: 4,
+    shards: 8,
     tasksPerShard: 1500,
     firstSeed: 1001,
     perTask: 4,
@@ -114,6 +114,15 @@ export const FULL: NanoSettings = {
         peak: 1.5e-3,
         schedule: 'cosine',
         warmup_steps: 20,
+      },
+      {
+        name: 'practice',
+        learn: 'assistant',
+        shards: 8,
+        steps: 9000,
+        peak: 1e-3,
+        schedule: 'cosine',
+        warmup_steps: 50,
       },
     ],
   },
