@@ -85,9 +85,8 @@ export const FULL: NanoSettings = {
   shape: {
     hidden: 192,
     layers: 4,
-    // Wide heads: keys match by the half of a head that turns slowly.
-    heads: 3,
-    kv_heads: 1,
+    heads: 6,
+    kv_heads: 2,
     feed_forward: 512,
     context: 4096,
     rope_theta: 1e6,
@@ -102,7 +101,7 @@ export const FULL: NanoSettings = {
         name: 'language',
         learn: 'everything',
         shards: 2,
-        steps: 150,
+        steps: 300,
         peak: 1.5e-3,
         schedule: 'constant',
         warmup_steps: 30,

@@ -25,9 +25,9 @@ from .strict import InputError
 
 # Found by trying: the share of attention on the right place, and how much is copied.
 _POSITION_STRENGTH = 14.0
-_WRITTEN = 0.06
-_MATCH_STRENGTH = 6.0
-_COPIED = 0.3
+_WRITTEN = 0.03
+_MATCH_STRENGTH = 3.0
+_COPIED = 0.2
 _FAR = 600
 """Tokens over which keys must still match: slow pairs of the rotation carry them."""
 

