@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import { LearnerError, type LearnerPlace, learnerEnvironment } from './learner.ts';
+import { LearnerError, type LearnerPlace, startPython } from './learner.ts';
 
 const publishedSchema = z.looseObject({
   event: z.literal('published'),
@@ -35,22 +34,14 @@ export interface GrpoProcess {
 /** The learner's `grpo` command: one line in per step, its answer out (docs/learner.md). */
 export async function startGrpo(
   request: Readonly<Record<string, unknown>>,
-  { python, source, threads }: LearnerPlace,
+  place: LearnerPlace,
 ): Promise<GrpoProcess> {
-  const child = spawn(python, ['-m', 'prime_learner', 'grpo'], {
-    env: learnerEnvironment(source, threads),
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
-  let said = '';
-  child.stderr.on('data', (part: Buffer) => {
-    said = (said + part.toString()).slice(-4_000);
-  });
+  const { child, said, closed } = startPython(['-m', 'prime_learner', 'grpo'], place);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const next = async (): Promise<Readonly<Record<string, unknown>>> => {
     for (;;) {
       const line = await lines.next();
-      if (line.done)
-        throw new LearnerError(`the learner ended: ${said.trim() || 'without a word'}`);
+      if (line.done) throw new LearnerError(`the learner ended: ${said() || 'without a word'}`);
       const event = JSON.parse(line.value) as Readonly<Record<string, unknown>>;
       if (event.event === 'note') process.stdout.write(`learner: ${String(event.text)}\n`);
       else if (event.event === 'failed') throw new LearnerError(String(event.message));
@@ -67,7 +58,7 @@ export async function startGrpo(
     }
   };
   const send = (line: unknown): void => void child.stdin.write(`${JSON.stringify(line)}\n`);
-  send({ contract: 1, threads, ...request });
+  send({ contract: 1, threads: place.threads, ...request });
   return {
     first: await published(),
     step: async (line) => {
@@ -80,7 +71,7 @@ export async function startGrpo(
     finish: async (out) => {
       send({ finish: { out } });
       child.stdin.end();
-      await new Promise((resolve) => child.once('close', resolve));
+      await closed;
     },
   };
 }

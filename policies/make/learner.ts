@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 
@@ -23,18 +23,11 @@ export class LearnerError extends Error {
 export async function runLearner(
   command: string,
   request: Readonly<Record<string, unknown>>,
-  { python, source, threads }: LearnerPlace,
+  place: LearnerPlace,
   onEvent: (event: LearnerEvent) => void = () => undefined,
 ): Promise<LearnerEvent> {
-  const child = spawn(python, ['-m', 'prime_learner', command], {
-    env: learnerEnvironment(source, threads),
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
+  const { child, said, closed } = startPython(['-m', 'prime_learner', command], place);
   let last: LearnerEvent | undefined;
-  let said = '';
-  child.stderr.on('data', (part: Buffer) => {
-    said = (said + part.toString()).slice(-4_000);
-  });
   const lines = createInterface({ input: child.stdout });
   lines.on('line', (line) => {
     last = eventSchema.parse(JSON.parse(line));
@@ -44,18 +37,14 @@ export async function runLearner(
   const stop = (): void => void child.kill('SIGTERM');
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', resolve);
-  });
+  const code = await closed;
   process.off('SIGINT', stop);
   process.off('SIGTERM', stop);
   if (last?.event === 'done' && code === 0) return last;
   if (last?.event === 'interrupted') {
     throw new LearnerError(`${command} was interrupted; the same command goes on where it stopped`);
   }
-  const reason =
-    last?.event === 'failed' ? String(last.message) : said.trim() || `exit code ${code}`;
+  const reason = last?.event === 'failed' ? String(last.message) : said() || `exit code ${code}`;
   throw new LearnerError(`${command} failed: ${reason}`);
 }
 
@@ -63,30 +52,44 @@ export async function runLearner(
 export async function runModule(
   module: string,
   args: readonly string[],
-  { python, source, threads }: LearnerPlace,
+  place: LearnerPlace,
 ): Promise<void> {
-  const env = learnerEnvironment(source, threads);
-  const child = spawn(python, ['-m', module, ...args], {
-    env,
-    stdio: ['ignore', 'ignore', 'pipe'],
+  const { child, said, closed } = startPython(['-m', module, ...args], place);
+  child.stdin.end();
+  child.stdout.resume();
+  const code = await closed;
+  if (code !== 0) throw new LearnerError(`${module} failed: ${said() || `exit code ${code}`}`);
+}
+
+export interface PythonProcess {
+  readonly child: ChildProcessWithoutNullStreams;
+  /** The end of what it wrote to standard error. */
+  said(): string;
+  /** Exit code; rejects when it could not be started. */
+  readonly closed: Promise<number | null>;
+}
+
+/** Python with the learner on its path. */
+export function startPython(
+  args: readonly string[],
+  { python, source, threads }: LearnerPlace,
+): PythonProcess {
+  const child = spawn(python, args, {
+    env: {
+      ...process.env,
+      PYTHONPATH: source,
+      PYTHONDONTWRITEBYTECODE: '1',
+      OMP_NUM_THREADS: String(threads),
+      HF_HUB_OFFLINE: '1',
+    },
   });
-  let said = '';
+  let errors = '';
   child.stderr.on('data', (part: Buffer) => {
-    said = (said + part.toString()).slice(-4_000);
+    errors = (errors + part.toString()).slice(-4_000);
   });
-  const code = await new Promise<number | null>((resolve, reject) => {
+  const closed = new Promise<number | null>((resolve, reject) => {
     child.on('error', reject);
     child.on('close', resolve);
   });
-  if (code !== 0) throw new LearnerError(`${module} failed: ${said.trim() || `exit code ${code}`}`);
-}
-
-export function learnerEnvironment(source: string, threads: number): NodeJS.ProcessEnv {
-  return {
-    ...process.env,
-    PYTHONPATH: source,
-    PYTHONDONTWRITEBYTECODE: '1',
-    OMP_NUM_THREADS: String(threads),
-    HF_HUB_OFFLINE: '1',
-  };
+  return { child, said: () => errors.trim(), closed };
 }

@@ -92,7 +92,11 @@ function joined(output: ExecOutput): Uint8Array {
   return Buffer.concat([output.head, Buffer.from('\n'), output.tail]);
 }
 
-async function readLog(session: Pick<SandboxSession, 'run'>, folder: string): Promise<string> {
+/** What runner and tests printed in a run; `folder` is the name that the wrapper was given. */
+export async function readLog(
+  session: Pick<SandboxSession, 'run'>,
+  folder: string,
+): Promise<string> {
   const result = await session.run(
     { argv: ['bash', '-c', readLogScript, 'read-log', folder], capture: 'stdout' },
     { timeoutMs: READ_LOG_MS, maxOutputBytes: MAX_LOG_BYTES },

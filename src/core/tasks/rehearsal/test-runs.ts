@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nodeTest } from '../../frameworks/node-test/node-test.ts';
+import { readLog } from '../../frameworks/run.ts';
 import type { ProgramRequest, SandboxProvider, Toolchain } from '../../sandbox/sandbox.ts';
 import type { Sources } from '../generate/fast-run.ts';
 import { writeTree } from '../tree.ts';
@@ -116,20 +117,10 @@ async function runForReal(
     try {
       const limits = { timeoutMs, maxOutputBytes: 2 ** 22 };
       const result = await session.run(request, limits);
-      const readLog = await session.run(
-        {
-          argv: [
-            'bash',
-            '-c',
-            'cd "$TMPDIR" && cat prime-run-*/{head,older,newer,now} 2>/dev/null',
-          ],
-        },
-        { timeoutMs: 20_000, maxOutputBytes: 2 ** 20 },
-      );
-      const text = (bytes: ExecBytes): string => Buffer.concat([bytes.head, bytes.tail]).toString();
+      const { head, tail } = result.output;
       return {
-        report: Buffer.from(text(result.output)),
-        log: text(readLog.output),
+        report: Buffer.concat([head, tail]),
+        log: await readLog(session, folderOf(request)),
         exitCode: result.end.kind === 'exited' ? result.end.code : undefined,
       };
     } finally {
@@ -140,9 +131,9 @@ async function runForReal(
   }
 }
 
-interface ExecBytes {
-  readonly head: Uint8Array;
-  readonly tail: Uint8Array;
+/** The folder of the log, as `frameworks/run.ts` gives it to its wrapper. */
+function folderOf({ argv }: ProgramRequest): string {
+  return argv[4] ?? '';
 }
 
 function limiter(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
