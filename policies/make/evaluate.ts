@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { evaluate } from '../../src/core/evaluation/evaluate.ts';
 import {
   type AttemptRecord,
@@ -9,12 +11,16 @@ import {
 import { type EvaluationSummary, summarise } from '../../src/core/evaluation/summary.ts';
 import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
 import { AGENT_VERSION } from '../../src/core/fix/version.ts';
+import type { OnnxEngine } from '../../src/core/policies/onnx/engine.ts';
+import { createOnnxPolicy } from '../../src/core/policies/onnx/onnx-policy.ts';
 import type { Policy } from '../../src/core/policies/policy.ts';
 import type { TestRuns } from '../../src/core/tasks/rehearsal/memory-session.ts';
 import { rehearsalRunner } from '../../src/core/tasks/rehearsal/rehearse.ts';
 import type { SplitName } from '../../src/core/tasks/split.ts';
 import type { TaskSet } from '../../src/core/tasks/task-set.ts';
 import type { Budgets } from '../../src/core/trajectories/schema.ts';
+import { say } from './process.ts';
+import type { NanoSettings } from './settings.ts';
 
 export interface MeasureOptions {
   readonly policy: Policy;
@@ -73,4 +79,48 @@ export async function measure(options: MeasureOptions): Promise<EvaluationSummar
     await writer.close();
   }
   return summarise(await readResults(file));
+}
+
+export interface FolderOptions
+  extends Omit<MeasureOptions, 'policy' | 'split' | 'attempts' | 'file' | 'onProgress'> {
+  readonly folder: string;
+  /** Names the files of results and what is said. */
+  readonly name: string;
+  readonly splits: readonly SplitName[];
+  readonly samplings: NanoSettings['measured']['samplings'];
+  readonly engine?: OnnxEngine;
+  readonly work: string;
+}
+
+export interface FolderFigures {
+  readonly split: SplitName;
+  readonly temperature: number;
+  readonly summary: EvaluationSummary;
+}
+
+/** Measures the policy of a folder at every temperature on every part, anew. */
+export async function measureFolder(options: FolderOptions): Promise<readonly FolderFigures[]> {
+  const { folder, name, splits, samplings, engine, work, ...rest } = options;
+  const figures: FolderFigures[] = [];
+  for (const { temperature, attempts } of samplings) {
+    const sampling = { temperature, topP: 1, topK: -1 };
+    const scaffoldHash = currentScaffoldHash();
+    const opened = await createOnnxPolicy({ folder, scaffoldHash, sampling, engine });
+    if (opened.kind === 'problem') throw new Error(`${opened.reason} ${opened.remedy}`);
+    try {
+      for (const split of splits) {
+        const file = join(work, `${name}-${split}-${temperature}.jsonl`);
+        await rm(file, { force: true });
+        const summary = await measure({ ...rest, policy: opened.policy, split, attempts, file });
+        figures.push({ split, temperature, summary });
+        const share = ((summary.passAt[0]?.value ?? 0) * 100).toFixed(1);
+        say(
+          `${name}, ${split} at temperature ${temperature}: pass@1 ${share} % of ${summary.tasks} tasks`,
+        );
+      }
+    } finally {
+      await opened.policy.close();
+    }
+  }
+  return figures;
 }

@@ -3,12 +3,9 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { EvaluationSummary } from '../../src/core/evaluation/summary.ts';
 import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
-import { createOnnxPolicy } from '../../src/core/policies/onnx/onnx-policy.ts';
 import { writePolicyManifest } from '../../src/core/policies/onnx/policy-folder.ts';
-import type { TestRuns } from '../../src/core/tasks/rehearsal/memory-session.ts';
-import { measure } from './evaluate.ts';
+import { measureFolder } from './evaluate.ts';
 import { type LearnerEvent, type LearnerPlace, runLearner, runModule } from './learner.ts';
 import { openRuns, required, say } from './process.ts';
 import { FULL, type NanoSettings, type Phase, SMOKE } from './settings.ts';
@@ -93,7 +90,19 @@ async function main(): Promise<void> {
   if (values.until === 'training') return;
 
   await makeFolder(model, out, settings, place);
-  const figures = await measureAll(out, settings, heldOut, work, rehearsalRuns.testRuns);
+  const { splits, samplings, limit } = settings.measured;
+  const figures = await measureFolder({
+    folder: out,
+    name: 'results',
+    splits,
+    samplings,
+    set: heldOut.set,
+    limit,
+    budgets: settings.budgets,
+    seed: settings.evaluation.seed,
+    testRuns: rehearsalRuns.testRuns,
+    work,
+  });
   const record = { madeBy: 'npm run policy:nano', settings, heldOut: namesOf(heldOut), figures };
   await writeFile(join(out, 'record.json'), `${JSON.stringify(record, undefined, 2)}\n`);
   say(`the policy is in ${out}`);
@@ -166,50 +175,6 @@ async function makeFolder(
     sampling: { temperature: 1, topP: 1, topK: -1 },
     handles: { extensions: ['.js', '.mjs', '.cjs'], largestFileTokens: LARGEST_FILE_TOKENS },
   });
-}
-
-/** Greedily once, and eight times as it is sampled in training. */
-async function measureAll(
-  folder: string,
-  settings: NanoSettings,
-  heldOut: HeldOut,
-  work: string,
-  testRuns: TestRuns,
-): Promise<readonly EvaluationSummary[]> {
-  const figures: EvaluationSummary[] = [];
-  for (const { temperature, attempts } of settings.measured.samplings) {
-    const sampling = { temperature, topP: 1, topK: -1 };
-    const opened = await createOnnxPolicy({
-      folder,
-      scaffoldHash: currentScaffoldHash(),
-      sampling,
-    });
-    if (opened.kind === 'problem') throw new Error(`${opened.reason} ${opened.remedy}`);
-    try {
-      for (const split of settings.measured.splits) {
-        const name = `${split} at temperature ${temperature}`;
-        const file = join(work, `results-${split}-${temperature}.jsonl`);
-        await rm(file, { force: true });
-        const summary = await measure({
-          policy: opened.policy,
-          set: heldOut.set,
-          split,
-          limit: settings.measured.limit,
-          attempts,
-          budgets: settings.budgets,
-          seed: settings.evaluation.seed,
-          testRuns,
-          file,
-        });
-        figures.push(summary);
-        const [one] = summary.passAt;
-        say(`${name}: pass@1 ${((one?.value ?? 0) * 100).toFixed(1)} % of ${summary.tasks} tasks`);
-      }
-    } finally {
-      await opened.policy.close();
-    }
-  }
-  return figures;
 }
 
 function namesOf({ families, operators }: HeldOut) {

@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { EvaluationSummary } from '../../src/core/evaluation/summary.ts';
 import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
 import { createOnnxEngine } from '../../src/core/policies/onnx/engine.ts';
 import { createOnnxPolicy } from '../../src/core/policies/onnx/onnx-policy.ts';
 import { readTaskSet } from '../../src/core/tasks/task-set.ts';
-import { measure } from './evaluate.ts';
+import { type FolderFigures, measureFolder } from './evaluate.ts';
 import { openRuns, required, say } from './process.ts';
 import { FULL } from './settings.ts';
 import { runSpike, type SpikeOptions, type SpikeTask } from './spike.ts';
@@ -47,34 +46,23 @@ async function main(): Promise<void> {
   });
   if (sampled.kind === 'problem') throw new Error(`${sampled.reason} ${sampled.remedy}`);
   const { policy } = sampled;
-  const figures: Record<string, EvaluationSummary> = {};
-  const measureNow = async (name: string, folder: string): Promise<void> => {
-    for (const { temperature, attempts } of FULL.measured.samplings) {
-      const sampling = { temperature, topP: 1, topK: -1 };
-      const scaffoldHash = currentScaffoldHash();
-      const opened = await createOnnxPolicy({ folder, scaffoldHash, sampling, engine });
-      if (opened.kind === 'problem') throw new Error(`${opened.reason} ${opened.remedy}`);
-      const file = join(work, `${name}-${temperature}.jsonl`);
-      await rm(file, { force: true });
-      const summary = await measure({
-        policy: opened.policy,
-        set,
-        split: 'held-out',
-        limit: Number(values.limit),
-        attempts,
-        budgets: FULL.budgets,
-        seed: Number(values.seed),
-        testRuns,
-        file,
-      });
-      figures[`${name} at temperature ${temperature}`] = summary;
-      await opened.policy.close();
-      const one = summary.passAt[0];
-      say(`${name}, temperature ${temperature}: pass@1 ${((one?.value ?? 0) * 100).toFixed(1)} %`);
-    }
-  };
+  const measureNow = (name: string, folder: string): Promise<readonly FolderFigures[]> =>
+    measureFolder({
+      folder,
+      name,
+      splits: ['held-out'],
+      samplings: FULL.measured.samplings,
+      engine,
+      set,
+      limit: Number(values.limit),
+      budgets: FULL.budgets,
+      seed: Number(values.seed),
+      testRuns,
+      work,
+    });
   try {
-    await measureNow('before', policyFolder);
+    const before = await measureNow('before', policyFolder);
+    let after: readonly FolderFigures[] = [];
     const steps = await runSpike({
       arm,
       seed: Number(values.seed),
@@ -96,11 +84,13 @@ async function main(): Promise<void> {
         threads: Number(values.threads),
       },
       say,
-      onLast: (folder) => measureNow('after', folder),
+      onLast: async (folder) => {
+        after = await measureNow('after', folder);
+      },
     });
     await writeFile(
       join(work, 'report.json'),
-      `${JSON.stringify({ ...values, figures, steps }, undefined, 1)}\n`,
+      `${JSON.stringify({ ...values, before, after, steps }, undefined, 1)}\n`,
     );
   } finally {
     await policy.close();
