@@ -21,7 +21,6 @@ from .contract import (
     ExportRequest,
     FinishLine,
     GrpoRequest,
-    MixedData,
     NewStart,
     RowsData,
     TrainTokenizerRequest,
@@ -242,14 +241,7 @@ def _with_context_learnt(
     return EncodedConversation(encoded.ids, (0, *mask[1:]))
 
 
-def read_data(
-    data: RowsData | ConversationsData | MixedData, tokenizer: Tokenizer
-) -> tuple[TrainingRow, ...]:
-    if isinstance(data, MixedData):
-        mixed = tuple(row for part in data.parts for row in read_data(part, tokenizer))
-        if len({row.id for row in mixed}) < len(mixed):
-            raise InputError("a row id comes in two parts of the data")
-        return mixed
+def read_data(data: RowsData | ConversationsData, tokenizer: Tokenizer) -> tuple[TrainingRow, ...]:
     if isinstance(data, ConversationsData):
         everything = data.learn == "everything"
         return rows_of_conversations(read_conversations(data.paths), tokenizer, everything)
@@ -267,8 +259,7 @@ def _data_hash(request: WarmStartRequest) -> str:
     """Of everything besides the options that decides the weights."""
     whole = hashlib.sha256()
     files = [*request.data.paths, request.tokenizer / "tokenizer.json"]
-    parts = request.data.parts if isinstance(request.data, MixedData) else (request.data,)
-    if any(isinstance(part, ConversationsData) and part.learn == "everything" for part in parts):
+    if isinstance(request.data, ConversationsData) and request.data.learn == "everything":
         whole.update(b"everything")
     if isinstance(request.start, NewStart):
         whole.update(request.start.model_dump_json().encode())

@@ -50,18 +50,6 @@ class ConversationsData(Strict):
     """everything: what others wrote as well, a first phase that teaches the language of the files and to copy."""
 
 
-class MixedData(Strict):
-    kind: Literal["mixed"]
-    parts: tuple[Annotated[RowsData | ConversationsData, Field(discriminator="kind")], ...] = Field(
-        min_length=1
-    )
-    """All of their rows, in one order."""
-
-    @property
-    def paths(self) -> tuple[Path, ...]:
-        return tuple(path for part in self.parts for path in part.paths)
-
-
 class NewStart(Strict):
     kind: Literal["new"]
     shape: ModelShape = ModelShape()
@@ -74,7 +62,7 @@ class ModelStart(Strict):
 
 
 class WarmStartRequest(Request):
-    data: Annotated[RowsData | ConversationsData | MixedData, Field(discriminator="kind")]
+    data: Annotated[RowsData | ConversationsData, Field(discriminator="kind")]
     tokenizer: Path
     """Folder with tokenizer.json; its files are copied into `out`."""
     start: Annotated[NewStart | ModelStart, Field(discriminator="kind")]

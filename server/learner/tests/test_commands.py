@@ -14,8 +14,7 @@ import torch
 from prime_learner import contract
 from prime_learner.__main__ import run
 from prime_learner.checkpoint import problem_of
-from prime_learner.commands import read_data, rows_of_conversations, run_train_tokenizer, run_warm_start
-from prime_learner.contract import ConversationsData, MixedData, RowsData
+from prime_learner.commands import rows_of_conversations, run_train_tokenizer, run_warm_start
 from prime_learner.conversation import AssistantMessage, Message, encode, encode_text
 from prime_learner.grpo_run import StepLine
 from prime_learner.stop import Stop
@@ -269,16 +268,3 @@ def test_everything_is_learnt_on_request_but_wrong_calls_never() -> None:
 
 def _is_wrong(message: Message) -> bool:
     return isinstance(message, AssistantMessage) and not message.train
-
-
-def test_mixed_data_has_the_rows_of_all_its_parts(tmp_path: Path) -> None:
-    tokenizer = load_tokenizer(TOKENIZER)
-    conversations = ConversationsData(kind="conversations", paths=(_conversations(tmp_path),))
-    row = {"id": "extra", "ids": [7, 8, 9], "loss_mask": [0, 1, 1]}
-    rows = RowsData(kind="rows", paths=(write_lines(tmp_path / "rows.jsonl", json.dumps(row)),))
-    alone = read_data(conversations, tokenizer)
-    both = read_data(MixedData(kind="mixed", parts=(rows, conversations)), tokenizer)
-    assert both[1:] == alone
-    assert both[0].ids == (7, 8, 9)
-    with pytest.raises(InputError, match="comes in two parts"):
-        read_data(MixedData(kind="mixed", parts=(rows, rows)), tokenizer)
