@@ -1,16 +1,27 @@
-// Bundles the command line into dist/. Fast enough (well under a second) to run before every use.
-import { chmodSync, rmSync } from 'node:fs';
+// Bundles the command line and the extension into dist/. Fast enough (about a second) to run before
+// every use.
+import { chmodSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { build } from 'esbuild';
-import { bundleOptions } from './lib/bundle.mjs';
+import { bundleOptions, extensionOptions } from './lib/bundle.mjs';
 
-rmSync('dist', { recursive: true, force: true });
-await build({
-  ...bundleOptions,
-  entryPoints: {
-    cli: 'src/cli/main.ts',
-    'onnx-worker': 'src/core/policies/onnx/worker/main.ts',
-  },
-  outdir: 'dist',
-  sourcemap: 'linked',
-});
+const into = { outdir: 'dist', sourcemap: 'linked', metafile: true };
+const results = await Promise.all([
+  build({
+    ...bundleOptions,
+    ...into,
+    entryPoints: {
+      cli: 'src/cli/main.ts',
+      'onnx-worker': 'src/core/policies/onnx/worker/main.ts',
+    },
+  }),
+  build({ ...extensionOptions, ...into }),
+]);
+
+// What an earlier build left goes afterwards: files that somebody runs right now are only replaced.
+const made = new Set(results.flatMap(({ metafile }) => Object.keys(metafile.outputs)));
+for (const entry of readdirSync('dist', { recursive: true, withFileTypes: true })) {
+  const file = join(entry.parentPath, entry.name);
+  if (entry.isFile() && !made.has(file)) rmSync(file);
+}
 chmodSync('bin/prime-agent.js', 0o755);

@@ -31,3 +31,18 @@ export const bundleOptions = {
   },
   logLevel: 'warning',
 };
+
+/**
+ * The extension: `extension.js` holds what activation needs, the agent's core and its parsers come in
+ * chunks that are loaded when they are first used.
+ *
+ * @type {import('esbuild').BuildOptions}
+ */
+export const extensionOptions = {
+  ...bundleOptions,
+  entryPoints: { extension: 'src/extension.ts' },
+  // The editor itself provides it.
+  external: [...bundleOptions.external, 'vscode'],
+  splitting: true,
+  chunkNames: 'extension/[name]-[hash]',
+};
