@@ -6,11 +6,16 @@ import { parseArgs } from 'node:util';
 import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
 import { writePolicyManifest } from '../../src/core/policies/onnx/policy-folder.ts';
 import { measureFolder } from './evaluate.ts';
+import { makeExercises } from './exercises.ts';
 import { type LearnerEvent, type LearnerPlace, runLearner, runModule } from './learner.ts';
+import { measurePinned } from './pinned.ts';
 import { openRuns, required, say } from './process.ts';
 import { FULL, type NanoSettings, type Phase, SMOKE } from './settings.ts';
 import { makeShard, tasksIn } from './shard.ts';
 import { type HeldOut, heldOutOf } from './split.ts';
+
+/** Fifty held-out tasks that `npm test` plays, too; from the repository's root. */
+const PINNED_TASKS = 'policies/pinned-tasks.jsonl.gz';
 
 /** Files of demonstrations are hardly ever larger. */
 const LARGEST_FILE_TOKENS = 800;
@@ -60,6 +65,11 @@ async function main(): Promise<void> {
     await writeFile(`${file}.counts.json`, `${JSON.stringify(counts)}\n`);
     say(`shard ${index}: ${counts.demonstrations} demonstrations of ${counts.tasks} tasks`);
   }
+  const exercises = join(work, 'exercises.jsonl');
+  if (!existsSync(exercises)) {
+    const from = shards.slice(0, settings.exercises.shards);
+    say(`exercises: ${await makeExercises(from, exercises, settings.exercises)}`);
+  }
   if (values.until === 'demonstrations') return;
 
   const tokenizer = join(work, 'tokenizer');
@@ -67,7 +77,7 @@ async function main(): Promise<void> {
     await runLearner(
       'train-tokenizer',
       {
-        conversations: shards.slice(0, settings.training.phases[0]?.shards),
+        conversations: shards.slice(0, settings.exercises.shards),
         entries: settings.vocabulary,
         context: settings.shape.context,
         out: tokenizer,
@@ -83,7 +93,8 @@ async function main(): Promise<void> {
   let model = '';
   for (const [index, phase] of settings.training.phases.entries()) {
     const folder = join(work, phase.name);
-    await train(folder, settings, phase, shards, place, { index, start, tokenizer });
+    const paths = [...shards.slice(0, phase.shards), ...(phase.exercises ? [exercises] : [])];
+    await train(folder, settings, phase, paths, place, { index, start, tokenizer });
     model = join(folder, 'model');
     start = { kind: 'model', folder: model };
   }
@@ -103,7 +114,18 @@ async function main(): Promise<void> {
     testRuns: rehearsalRuns.testRuns,
     work,
   });
-  const record = { madeBy: 'npm run policy:nano', settings, heldOut: namesOf(heldOut), figures };
+  const { pinned } = await measurePinned(out, PINNED_TASKS, {
+    budgets: settings.budgets,
+    testRuns: rehearsalRuns.testRuns,
+    work,
+  });
+  const record = {
+    madeBy: 'npm run policy:nano',
+    settings,
+    heldOut: namesOf(heldOut),
+    figures,
+    pinned,
+  };
   await writeFile(join(out, 'record.json'), `${JSON.stringify(record, undefined, 2)}\n`);
   say(`the policy is in ${out}`);
 }
@@ -112,7 +134,7 @@ async function train(
   folder: string,
   settings: NanoSettings,
   phase: Phase,
-  shards: readonly string[],
+  paths: readonly string[],
   place: LearnerPlace,
   from: {
     readonly index: number;
@@ -123,22 +145,24 @@ async function train(
   const out = join(folder, 'model');
   if (isWhole(out)) return;
   await mkdir(folder, { recursive: true });
-  const { seed, rows_per_step, tokens_per_pack } = settings.training;
-  const paths = shards.slice(0, phase.shards);
+  const { seed, tokens_per_pack, matrices } = settings.training;
   const request = {
     data: { kind: 'conversations', paths, learn: phase.learn },
     tokenizer: from.tokenizer,
     start: from.start,
     training: {
       steps: phase.steps,
-      rows_per_step,
+      rows_per_step: phase.rows_per_step,
       tokens_per_pack,
+      optimizer: { matrices },
       // Another order of the rows in each phase.
       seed: seed + from.index,
       schedule: { shape: phase.schedule, peak: phase.peak, warmup_steps: phase.warmup_steps },
       checkpoint_every: 100,
     },
-    threads: place.threads,
+    // A thread in each of so many processes is faster than so many threads in one.
+    threads: 1,
+    processes: place.threads,
     run: join(folder, 'run'),
     out,
   };

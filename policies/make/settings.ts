@@ -19,6 +19,15 @@ export interface NanoSettings {
     /** Longer ones are left out. */
     readonly mostCharacters: number;
   };
+  /** Texts that teach to copy (exercises.ts), made from the demonstrations of so many shards. */
+  readonly exercises: {
+    readonly shards: number;
+    /** In each. */
+    readonly edits: number;
+    /** Share of the tokens that become random, one of these for each exercise. */
+    readonly scrambled: readonly [number, ...number[]];
+    readonly mostCharacters: number;
+  };
   readonly vocabulary: number;
   readonly shape: {
     readonly hidden: number;
@@ -33,8 +42,9 @@ export interface NanoSettings {
   };
   readonly training: {
     readonly seed: number;
-    readonly rows_per_step: number;
     readonly tokens_per_pack: number;
+    /** What moves the matrices of the layers (prime_learner/optimizer.py). */
+    readonly matrices: 'adamw' | 'muon';
     /** One after the other, each from the weights of the one before. */
     readonly phases: readonly Phase[];
   };
@@ -49,10 +59,12 @@ export interface NanoSettings {
 
 export interface Phase {
   readonly name: string;
+  /** Demonstrations of the first so many shards, and the exercises. */
+  readonly shards: number;
+  readonly exercises: boolean;
   /** All of a conversation, or only what the policy writes. */
   readonly learn: 'everything' | 'assistant';
-  /** The first so many shards. */
-  readonly shards: number;
+  readonly rows_per_step: number;
   readonly steps: number;
   /** Of the learning rate: warm-up to it, then a cosine to a tenth, or as it is. */
   readonly peak: number;
@@ -72,7 +84,7 @@ const BUDGETS: Budgets = {
 export const FULL: NanoSettings = {
   evaluation: { count: 2000, seed: 1 },
   demonstrations: {
-    shards: 8,
+    shards: 5,
     tasksPerShard: 1500,
     firstSeed: 1001,
     perTask: 4,
@@ -81,48 +93,55 @@ export const FULL: NanoSettings = {
     mostOfAShape: 8,
     mostCharacters: 3_400,
   },
+  exercises: { shards: 2, edits: 6, scrambled: [0, 0.3, 0.7], mostCharacters: 6_000 },
   vocabulary: 1536,
   shape: {
     hidden: 192,
     layers: 4,
-    heads: 6,
-    kv_heads: 2,
+    heads: 3,
+    kv_heads: 3,
     feed_forward: 512,
     context: 4096,
-    rope_theta: 1e6,
+    rope_theta: 1e7,
     copying_heads: true,
   },
   training: {
     seed: 1,
-    rows_per_step: 8,
     tokens_per_pack: 4096,
+    matrices: 'muon',
     phases: [
       {
+        name: 'copying',
+        shards: 0,
+        exercises: true,
+        learn: 'assistant',
+        rows_per_step: 5,
+        steps: 400,
+        peak: 3.5e-3,
+        schedule: 'constant',
+        warmup_steps: 30,
+      },
+      {
         name: 'language',
+        shards: 5,
+        exercises: true,
         learn: 'everything',
-        shards: 2,
-        steps: 300,
-        peak: 1.5e-3,
+        rows_per_step: 8,
+        steps: 800,
+        peak: 3e-3,
         schedule: 'constant',
         warmup_steps: 30,
       },
       {
         name: 'replies',
+        shards: 5,
+        exercises: true,
         learn: 'assistant',
-        shards: 4,
-        steps: 1800,
-        peak: 1.5e-3,
+        rows_per_step: 16,
+        steps: 1500,
+        peak: 3e-3,
         schedule: 'cosine',
-        warmup_steps: 20,
-      },
-      {
-        name: 'practice',
-        learn: 'assistant',
-        shards: 8,
-        steps: 9000,
-        peak: 1e-3,
-        schedule: 'cosine',
-        warmup_steps: 50,
+        warmup_steps: 30,
       },
     ],
   },
@@ -146,26 +165,29 @@ export const SMOKE: NanoSettings = {
     tasksPerShard: 30,
     firstSeed: 7,
   },
+  exercises: { ...FULL.exercises, shards: 1 },
   vocabulary: 400,
   shape: {
     hidden: 48,
     layers: 2,
     heads: 3,
-    kv_heads: 1,
+    kv_heads: 3,
     feed_forward: 64,
     context: 4096,
-    rope_theta: 1e6,
+    rope_theta: 1e7,
     copying_heads: true,
   },
   training: {
     seed: 1,
-    rows_per_step: 4,
     tokens_per_pack: 4096,
+    matrices: 'muon',
     phases: [
       {
-        name: 'language',
-        learn: 'everything',
-        shards: 1,
+        name: 'copying',
+        shards: 0,
+        exercises: true,
+        learn: 'assistant',
+        rows_per_step: 4,
         steps: 6,
         peak: 2e-3,
         schedule: 'constant',
@@ -173,8 +195,10 @@ export const SMOKE: NanoSettings = {
       },
       {
         name: 'replies',
-        learn: 'assistant',
         shards: 1,
+        exercises: true,
+        learn: 'assistant',
+        rows_per_step: 4,
         steps: 6,
         peak: 1e-3,
         schedule: 'cosine',

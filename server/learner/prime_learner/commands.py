@@ -81,6 +81,7 @@ def run_warm_start(request: WarmStartRequest, send: Send, stop: Callable[[], boo
         on_step=lambda metrics: send("step", asdict(metrics)),
         on_note=lambda text: send("note", {"text": text}),
         should_stop=stop,
+        processes=request.processes,
     )
     if not result.finished:
         return Outcome("interrupted", _summary(result))

@@ -68,7 +68,9 @@ class WarmStartRequest(Request):
     start: Annotated[NewStart | ModelStart, Field(discriminator="kind")]
     training: SupervisedOptions
     threads: int | None = Field(default=None, gt=0)
-    """CPU threads; another number gives other roundings, so a resumed run wants the same."""
+    """CPU threads of each process; another number gives other roundings, so a resumed run wants the same."""
+    processes: int = Field(default=1, gt=0)
+    """That share each step; the same holds."""
     run: Path
     """Folder of checkpoints and metrics.jsonl; a run that is found there goes on."""
     out: Path

@@ -30,7 +30,7 @@ from .grpo import GrpoLoss, GrpoOptions, Mismatch, mismatch
 from .grpo_batch import GrpoBatch, PackResult, add_gradient, prepare_batch
 from .json_line import json_line
 from .metrics_file import cut_metrics
-from .optimizer import OptimizerOptions, StepResult, apply_step, new_optimizer
+from .optimizer import OptimizerOptions, Optimizers, StepResult, apply_step, new_optimizer
 from .packing import pack, plan_packs
 from .publish import Published, publish_version, remove_younger
 from .rows import TrainingRow, read_rows
@@ -137,7 +137,7 @@ class GrpoRun:
     def __init__(
         self,
         model: Qwen2ForCausalLM,
-        optimizer: torch.optim.Optimizer,
+        optimizer: Optimizers,
         options: GrpoTraining,
         folder: Path,
         publish: Path,
@@ -221,7 +221,7 @@ class GrpoRun:
                 metrics |= before
                 halted = _halted(before, options.halt)
                 if halted is not None:
-                    self._optimizer.zero_grad(set_to_none=True)
+                    self.model.zero_grad(set_to_none=True)
                     return _Update(metrics, changed=False, skipped=False, halted=halted)
             done = self._apply(math.fsum(result.loss.loss.item() for result in results))
             clock.lap("optimizer")
@@ -368,7 +368,7 @@ def open_run(
 def _restore(
     checkpoint: Checkpoint,
     model: Qwen2ForCausalLM,
-    optimizer: torch.optim.Optimizer,
+    optimizer: Optimizers,
     options: GrpoTraining,
     start: str,
 ) -> _Progress:

@@ -17,9 +17,10 @@ from transformers import Qwen2ForCausalLM
 
 from .attention import learnt_logprobs, use_packed_attention
 from .checkpoint import Checkpoint, find_latest, remove_old, write_checkpoint
+from .gradient_workers import GradientWorkers, split_evenly
 from .json_line import json_line
 from .metrics_file import cut_metrics
-from .optimizer import OptimizerOptions, apply_step, new_optimizer
+from .optimizer import OptimizerOptions, Optimizers, apply_step, new_optimizer
 from .packing import PackedRows, pack, plan_packs, rows_of_step
 from .rows import TrainingRow
 from .schedule import Schedule, learning_rate
@@ -97,6 +98,26 @@ def supervised_loss(model: Qwen2ForCausalLM, packed: PackedRows, learnt_tokens: 
     return -learnt_logprobs(model, packed).sum() / learnt_tokens
 
 
+@dataclass(frozen=True)
+class _Part:
+    """Of a step, for one process."""
+
+    rows: list[TrainingRow]
+    learnt_tokens: int
+    """Of the whole step."""
+    tokens_per_pack: int
+
+
+def _add_gradient(model: Qwen2ForCausalLM, part: _Part) -> float:
+    loss = 0.0
+    for indices in plan_packs([len(row.ids) for row in part.rows], part.tokens_per_pack):
+        packed = pack([part.rows[index] for index in indices])
+        term = supervised_loss(model, packed, part.learnt_tokens)
+        torch.autograd.backward(term)
+        loss += term.item()
+    return loss
+
+
 def train_supervised(
     model: Qwen2ForCausalLM,
     rows: Sequence[TrainingRow],
@@ -106,6 +127,7 @@ def train_supervised(
     on_step: Callable[[StepMetrics], None] = lambda _: None,
     on_note: Callable[[str], None] = lambda _: None,
     should_stop: Callable[[], bool] = lambda: False,
+    processes: int = 1,
 ) -> SupervisedResult:
     """Trains `model` in place; goes on from the newest whole checkpoint in `folder`.
 
@@ -113,6 +135,7 @@ def train_supervised(
         data_hash: sha256 of what the rows and the first weights were made from; a run goes on only with the same.
         on_note: one line about something unusual (damaged checkpoint, skipped step).
         should_stop: asked after each step; when true a checkpoint is written and the result says so.
+        processes: that share the work of a step (gradient_workers.py); another number gives other roundings.
 
     Raises:
         InputError: the folder belongs to a run with other options or data, or the loss stays non-finite.
@@ -136,9 +159,12 @@ def train_supervised(
     last: StepMetrics | None = None
     tokens, began = 0, time.perf_counter()
     stopped = False
-    with metrics_path.open("a", encoding="utf-8") as metrics_file:
+    with (
+        metrics_path.open("a", encoding="utf-8") as metrics_file,
+        GradientWorkers(model, processes, use_packed_attention) as workers,
+    ):
         while progress.step < options.steps and not stopped:
-            last, progress = _one_step(model, optimizer, rows, options, progress)
+            last, progress = _one_step(model, workers, optimizer, rows, options, progress)
             tokens += last.tokens
             metrics_file.write(json_line(asdict(last)))
             metrics_file.flush()
@@ -169,7 +195,8 @@ def train_supervised(
 
 def _one_step(
     model: Qwen2ForCausalLM,
-    optimizer: torch.optim.Optimizer,
+    workers: GradientWorkers,
+    optimizer: Optimizers,
     rows: Sequence[TrainingRow],
     options: SupervisedOptions,
     progress: _Progress,
@@ -180,11 +207,11 @@ def _one_step(
         rows[index] for index in rows_of_step(step, options.rows_per_step, len(rows), options.seed)
     ]
     learnt = sum(row.learnt_tokens for row in chosen)
-    loss = 0.0
-    for indices in plan_packs([len(row.ids) for row in chosen], options.tokens_per_pack):
-        part = supervised_loss(model, pack([chosen[index] for index in indices]), learnt)
-        torch.autograd.backward(part)
-        loss += part.item()
+    parts = [
+        _Part([chosen[at] for at in indices], learnt, options.tokens_per_pack)
+        for indices in split_evenly([len(row.ids) for row in chosen], workers.count)
+    ]
+    loss = sum(workers.add_gradients(_add_gradient, parts))
     rate = learning_rate(options.schedule, step, options.steps)
     result = apply_step(model, optimizer, rate, options.optimizer.clip_norm, loss)
     tokens = sum(len(row.ids) for row in chosen)
@@ -221,7 +248,7 @@ def _check_lengths(rows: Sequence[TrainingRow], capacity: int, context: int) -> 
 def _save(
     checkpoints: Path,
     model: Qwen2ForCausalLM,
-    optimizer: torch.optim.Optimizer,
+    optimizer: Optimizers,
     options: SupervisedOptions,
     data_hash: str,
     progress: _Progress,
@@ -243,7 +270,7 @@ def _save(
 def _restore(
     checkpoint: Checkpoint,
     model: Qwen2ForCausalLM,
-    optimizer: torch.optim.Optimizer,
+    optimizer: Optimizers,
     options: SupervisedOptions,
     data_hash: str,
 ) -> _Progress:

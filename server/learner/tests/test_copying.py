@@ -14,12 +14,15 @@ SHAPE = ModelShape(rope_theta=1e6)
 VOCABULARY = 1536
 
 
-def _share_copied(model: Qwen2ForCausalLM) -> float:
-    """Share of the second halves of doubled random sequences that comes out, most likely token first."""
+def _share_copied(model: Qwen2ForCausalLM, symbols: int = VOCABULARY - 7) -> float:
+    """Share of the second halves of doubled random sequences that comes out, most likely token first.
+
+    symbols: so many tokens to choose from; with few of them each stands in many places.
+    """
     chance = random.Random(1)
     right = total = 0
     for _ in range(8):
-        half = chance.sample(range(7, VOCABULARY), 60)
+        half = chance.choices(range(7, 7 + symbols), k=60)
         ids = torch.tensor([half + half])
         with torch.no_grad():
             said = model(input_ids=ids).logits[0].argmax(-1)
@@ -34,6 +37,15 @@ def test_copies_before_it_has_learnt_anything() -> None:
     assert _share_copied(new_model(SHAPE, VOCABULARY, seed=3)) < 0.05
 
 
+def test_three_tokens_tell_apart_what_one_cannot() -> None:
+    def share(kv_heads: int) -> float:
+        shape = ModelShape(heads=3, kv_heads=kv_heads, rope_theta=1e7, copying_heads=True)
+        return _share_copied(new_model(shape, VOCABULARY, seed=3), symbols=20)
+
+    assert share(3) > 0.7
+    assert share(1) < 0.5
+
+
 def test_is_the_same_for_the_same_seed() -> None:
     shape = SHAPE.model_copy(update={"copying_heads": True})
     first, second = (new_model(shape, 64, seed=5).state_dict() for _ in range(2))
@@ -44,7 +56,7 @@ def test_is_the_same_for_the_same_seed() -> None:
     ("changes", "reason"),
     [
         ({"layers": 1}, "copying heads need two layers"),
-        ({"hidden": 128, "heads": 4, "kv_heads": 2}, "copying heads need two layers and hidden >= 192"),
+        ({"hidden": 64, "heads": 1, "kv_heads": 1}, "copying heads need hidden >= 102 with heads of 64, here it is 64"),
         ({"rope_theta": 2.0}, "copying heads need slower rotations"),
     ],
 )

@@ -4,15 +4,22 @@ import json
 import random
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import torch
 from prime_learner.model import ModelShape, load_model, new_model
-from prime_learner.optimizer import OptimizerOptions, apply_step, new_optimizer
+from prime_learner.optimizer import OptimizerOptions, Optimizers, apply_step, new_optimizer
+from prime_learner.packing import pack
 from prime_learner.rows import TrainingRow
 from prime_learner.schedule import Schedule, learning_rate
 from prime_learner.strict import InputError
-from prime_learner.supervised import StepMetrics, SupervisedOptions, train_supervised
+from prime_learner.supervised import (
+    StepMetrics,
+    SupervisedOptions,
+    supervised_loss,
+    train_supervised,
+)
 from torch import Tensor, nn
 from transformers import AutoModelForCausalLM, Qwen2ForCausalLM
 
@@ -51,23 +58,28 @@ def test_learns_the_demonstrations(
     assert _steps(tmp_path) == list(range(1, 61))
 
 
+@pytest.mark.parametrize("matrices", ["adamw", "muon"])
 def test_a_run_that_was_interrupted_ends_with_the_same_bits(
-    tmp_path: Path, rows: Sequence[TrainingRow], tiny_shape: ModelShape
+    tmp_path: Path,
+    rows: Sequence[TrainingRow],
+    tiny_shape: ModelShape,
+    matrices: Literal["adamw", "muon"],
 ) -> None:
+    options = OPTIONS.model_copy(update={"optimizer": OptimizerOptions(matrices=matrices)})
     whole = _new(tiny_shape)
-    train_supervised(whole, rows, OPTIONS, tmp_path / "whole", "d")
+    train_supervised(whole, rows, options, tmp_path / "whole", "d")
 
     stop_at = random.Random().randrange(1, OPTIONS.steps)
     folder = tmp_path / "interrupted"
     done: list[int] = []
     first = train_supervised(
-        _new(tiny_shape), rows, OPTIONS, folder, "d",
+        _new(tiny_shape), rows, options, folder, "d",
         on_step=lambda metrics: done.append(metrics.step), should_stop=lambda: done[-1] == stop_at,
     )
     assert (first.finished, first.steps) == (False, stop_at)
     torch.manual_seed(999)  # Whatever else happened in between must not matter.
     model = _new(tiny_shape)
-    second = train_supervised(model, rows, OPTIONS, folder, "d")
+    second = train_supervised(model, rows, options, folder, "d")
     assert (second.finished, second.resumed_from) == (True, stop_at)
     for name, weight in _weights(whole).items():
         assert torch.equal(weight, _weights(model)[name]), f"{name} after a stop at {stop_at}"
@@ -161,7 +173,7 @@ def test_a_non_finite_gradient_changes_neither_weights_nor_optimizer() -> None:
     (model(torch.tensor([[float("inf"), 1.0]])).sum() * 0).backward()
     result = apply_step(model, optimizer, rate=1.0, clip_norm=1.0, loss=0.0)
     assert result.skipped
-    assert optimizer.state_dict()["state"] == {}
+    assert optimizer.state_dict()["parts"][0]["state"] == {}
     assert all(torch.equal(weight, before[name]) for name, weight in _weights(model).items())
     assert all(weight.grad is None for weight in model.parameters())
 
@@ -169,11 +181,34 @@ def test_a_non_finite_gradient_changes_neither_weights_nor_optimizer() -> None:
 def test_gradients_are_clipped_to_the_norm() -> None:
     model = nn.Linear(1, 1, bias=False)
     nn.init.constant_(model.weight, 0.0)
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+    optimizer = Optimizers([torch.optim.SGD(model.parameters(), lr=0.0)])
     (model(torch.tensor([[1.0]])) * 50).sum().backward()
     result = apply_step(model, optimizer, rate=1.0, clip_norm=2.0, loss=0.0)
     assert result.gradient_norm == pytest.approx(50)
     assert model.weight.item() == pytest.approx(-2, rel=1e-4)
+
+
+def test_muon_takes_orthogonal_steps_in_the_layers_and_leaves_the_tables_to_adamw(
+    rows: Sequence[TrainingRow], tiny_shape: ModelShape
+) -> None:
+    after = {}
+    for matrices in ("adamw", "muon"):
+        model = _new(tiny_shape)
+        before = _weights(model)
+        options = OptimizerOptions(matrices=matrices, weight_decay=0)
+        supervised_loss(model, pack(rows[:2]), 1).backward()
+        apply_step(model, new_optimizer(model, options), rate=1e-3, clip_norm=1.0, loss=0.0)
+        after[matrices] = {
+            name: weight - before[name] for name, weight in _weights(model).items()
+        }
+    for name, moved in after["muon"].items():
+        if moved.ndim == 2 and ".layers." in name:
+            sizes = torch.linalg.svdvals(moved) / (1e-3 * 0.2 * max(moved.shape) ** 0.5)
+            # Five rounds of Newton and Schulz bring singular values near 1, and the smallest only closer.
+            assert 0.3 < sizes.median() < 1.3, name
+            assert sizes.max() < 1.3, name
+        else:
+            torch.testing.assert_close(moved, after["adamw"][name], rtol=0, atol=0)
 
 
 def test_weights_of_less_than_32_bits_are_refused(tiny_shape: ModelShape) -> None:
