@@ -1,23 +1,13 @@
-import { access, constants, mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Redactor } from '../core/agent/redactor.ts';
-import { cleanUp } from '../core/fix/clean-up.ts';
 import type { FixListener } from '../core/fix/events.ts';
-import {
-  type PreparedProject,
-  type PrepareProblem,
-  prepareWorkspace,
-  problem,
-} from '../core/fix/prepare.ts';
-import { openWorkspaceFiles } from '../core/frameworks/workspace-files.ts';
-import { stateFolder } from '../core/platform/state-folder.ts';
-import { hostRedactor } from '../core/redaction/host.ts';
-import { chooseSandbox, type SandboxChoice } from '../core/sandbox/providers.ts';
-import { trajectoriesRoot } from '../core/trajectories/folder.ts';
+import type { PrepareProblem } from '../core/fix/prepare.ts';
+import { type Job, startJob } from '../core/fix/start-job.ts';
+import type { SandboxChoice } from '../core/sandbox/providers.ts';
 import type { CliContext } from './context.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { createStyle } from './render/style.ts';
 
+/** Options that every command with a repository has. */
 export interface JobOptions {
   readonly command?: string;
   readonly sandbox: SandboxChoice;
@@ -26,72 +16,22 @@ export interface JobOptions {
   readonly testTimeout: number;
 }
 
-export interface Job {
-  readonly kind: 'job';
-  readonly root: string;
-  readonly projects: readonly PreparedProject[];
-  readonly redactor: Redactor;
-}
-
-/** What `fix` and `tests` do first: clean up after crashes, choose the sandbox, take the snapshot. */
-export async function startJob(
+export function openJob(
   path: string,
-  options: JobOptions,
-  context: CliContext,
+  { command, sandbox, include, testTimeout }: JobOptions,
+  { cwd, env, signal }: CliContext,
   listener: FixListener,
 ): Promise<Job | PrepareProblem> {
-  const root = resolve(context.cwd, path);
-  const stateDir = stateFolder(context.env);
-  const unwritable = await writeProblem([stateDir, trajectoriesRoot(context.env)]);
-  if (unwritable) return unwritable;
-  await cleanUp(stateDir);
-  const chosen = await chooseSandbox(options.sandbox, { stateDir });
-  if (chosen.kind === 'unavailable') return problem('environment', chosen.reason, chosen.remedy);
-  if (chosen.provider.kind === 'none') {
-    listener({
-      kind: 'warning',
-      text: 'No isolation, as you asked with --sandbox none: commands of the agent can read and change everything that you can.',
-    });
-  }
-  const prepared = await prepareWorkspace({
-    path: root,
-    command: options.command,
-    provider: chosen.provider,
-    stateDir,
-    include: options.include,
-    testTimeoutMs: options.testTimeout * 1000,
-    signal: context.signal,
+  return startJob({
+    root: resolve(cwd, path),
+    command,
+    sandbox,
+    include,
+    testTimeoutMs: testTimeout * 1000,
+    environment: env,
+    signal,
     listener,
   });
-  if (prepared.kind === 'problem') return prepared;
-  return {
-    kind: 'job',
-    root,
-    projects: prepared.projects,
-    redactor: await hostRedactor({
-      workspacePath: root,
-      files: await openWorkspaceFiles(root).files(),
-      environment: context.env,
-    }),
-  };
-}
-
-/** Snapshots and records need a place; better said before the work than after it. */
-async function writeProblem(folders: readonly string[]): Promise<PrepareProblem | undefined> {
-  for (const folder of folders) {
-    try {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      await access(folder, constants.W_OK | constants.X_OK);
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      return problem(
-        'environment',
-        `The folder for snapshots and records cannot be written: ${folder} (${why}).`,
-        'Make it writable, or set PRIME_AGENT_HOME to a folder that is.',
-      );
-    }
-  }
-  return undefined;
 }
 
 /** Prints a problem the same way in every command. */

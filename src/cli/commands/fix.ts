@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os';
+import { defaultAttempts, defaultParallel } from '../../core/fix/defaults.ts';
 import type { FixListener } from '../../core/fix/events.ts';
 import { type FixOutcome, type FixReport, fixFailingTests } from '../../core/fix/fix.ts';
 import { createPolicy } from '../../core/policies/create-policy.ts';
@@ -11,7 +11,7 @@ import type { Budgets } from '../../core/trajectories/schema.ts';
 import { createTrajectoryStore } from '../../core/trajectories/store.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { type JobOptions, reportCancelled, reportProblem, startJob } from '../job.ts';
+import { type JobOptions, openJob, reportCancelled, reportProblem } from '../job.ts';
 import { createProgress } from '../render/progress.ts';
 import { jsonReport, renderReport } from '../render/report.ts';
 import { createStyle } from '../render/style.ts';
@@ -31,12 +31,6 @@ export interface FixCommandOptions extends JobOptions {
   readonly apply: boolean;
   readonly json: boolean;
 }
-
-/** Another attempt of edit-search looks in another order; a model samples something new. */
-const ATTEMPTS = { 'edit-search': 2, other: 4 } as const;
-
-/** Attempts are bound by the test runs, which use a core each. */
-const PARALLEL = Math.max(1, Math.min(4, availableParallelism()));
 
 export async function fixCommand(
   path: string,
@@ -60,7 +54,7 @@ export async function fixCommand(
         options.json,
       );
     }
-    const job = await startJob(path, options, context, progress.listener);
+    const job = await openJob(path, options, context, progress.listener);
     if (job.kind === 'problem') return reportProblem(job, context, options.json);
 
     const offer =
@@ -71,10 +65,8 @@ export async function fixCommand(
       tests: options.test,
       policy: created.policy,
       budgets: budgetsFrom(options),
-      attempts:
-        options.attempts ??
-        ATTEMPTS[created.policy.description.kind === 'edit-search' ? 'edit-search' : 'other'],
-      parallel: options.parallel ?? PARALLEL,
+      attempts: options.attempts ?? defaultAttempts(created.policy.description),
+      parallel: options.parallel ?? defaultParallel(),
       hint: options.hint,
       parity: options.parity,
       environment: context.env,

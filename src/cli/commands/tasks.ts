@@ -10,7 +10,7 @@ import { type TaskEntry, writeTaskSet } from '../../core/tasks/task-set.ts';
 import type { FileTree } from '../../core/tasks/tree.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { type JobOptions, reportCancelled, reportProblem, startJob } from '../job.ts';
+import { type JobOptions, openJob, reportCancelled, reportProblem } from '../job.ts';
 import { createProgress } from '../render/progress.ts';
 import { plural } from '../render/style.ts';
 
@@ -75,7 +75,7 @@ export async function tasksBuildCommand(
       summaries.push(summary('generated modules', built.tasks.length, built));
     }
     if (path !== undefined) {
-      const job = await startJob(path, options, context, progress.listener);
+      const job = await openJob(path, options, context, progress.listener);
       if (job.kind === 'problem') return reportProblem(job, context, json);
       for (const project of job.projects) {
         progress.listener({ kind: 'progress', text: `Running the tests: ${project.detail}` });

@@ -6,7 +6,7 @@ import { makeBaseline } from '../../core/grading/baseline.ts';
 import type { Baseline } from '../../core/grading/types.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { type JobOptions, reportCancelled, reportProblem, startJob } from '../job.ts';
+import { type JobOptions, openJob, reportCancelled, reportProblem } from '../job.ts';
 import { createProgress } from '../render/progress.ts';
 import { createStyle, plural, type Style } from '../render/style.ts';
 
@@ -21,7 +21,7 @@ export async function testsCommand(
   context: CliContext,
 ): Promise<ExitCode> {
   const progress = createProgress(context);
-  const job = await startJob(path, options, context, progress.listener);
+  const job = await openJob(path, options, context, progress.listener);
   if (job.kind === 'problem') return reportProblem(job, context, options.json);
 
   const style = createStyle(context.stdout, context.env);

@@ -1,6 +1,7 @@
 import pc from 'picocolors';
+import { escapeControls } from '../../core/platform/escape-controls.ts';
 import type { CliContext } from '../context.ts';
-import { escapeControls, wrapLine } from './terminal-text.ts';
+import { wrapLine } from './terminal-text.ts';
 
 /** Colours only on a terminal, and never with NO_COLOR; the words alone must carry the meaning. */
 export function createStyle(stream: CliContext['stdout'], env: CliContext['env']) {

@@ -15,6 +15,13 @@ export type FixEvent =
       readonly of: number;
     }
   | {
+      readonly kind: 'attempt-start';
+      readonly target: string;
+      readonly attemptId: string;
+      /** 1-based. */
+      readonly number: number;
+    }
+  | {
       readonly kind: 'attempt';
       readonly target: string;
       readonly attemptId: string;

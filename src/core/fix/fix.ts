@@ -2,7 +2,7 @@ import { readGuidance } from '../agent/guidance.ts';
 import type { Redactor } from '../agent/redactor.ts';
 import type { TestResult } from '../frameworks/framework.ts';
 import { makeBaseline } from '../grading/baseline.ts';
-import type { Baseline, GradeReport } from '../grading/types.ts';
+import type { Baseline, BaselineOutcome, GradeReport } from '../grading/types.ts';
 import type { Policy } from '../policies/policy.ts';
 import type { Budgets } from '../trajectories/schema.ts';
 import { defaultBudgets } from './budgets.ts';
@@ -19,6 +19,8 @@ import { otherPolicies, whyNotSuited } from './suited.ts';
 
 export interface FixOptions {
   readonly projects: readonly PreparedProject[];
+  /** Where the tests were run already, on the same snapshot and more than once: not run again. */
+  readonly baselines?: ReadonlyMap<PreparedProject, BaselineOutcome>;
   /** Ids, files or names; empty: every failing test. */
   readonly tests: readonly string[];
   readonly policy: Policy;
@@ -138,8 +140,7 @@ async function fixProject(
   options: FixOptions,
 ): Promise<ProjectResult | PrepareProblem | { kind: 'cancelled' }> {
   const { listener, signal } = options;
-  listener?.({ kind: 'progress', text: `Running the tests: ${project.detail}` });
-  const outcome = await makeBaseline(project.setup, { signal });
+  const outcome = options.baselines?.get(project) ?? (await baselineOf(project, options));
   if (outcome.kind === 'cancelled') return outcome;
   if (outcome.kind === 'environment') return problem('environment', outcome.reason, outcome.remedy);
   const nothing = {
@@ -217,6 +218,15 @@ async function fixProject(
     targets: [...rounds.targets, ...left],
     patches: rounds.patches,
   };
+}
+
+/** Twice, each time on a fresh layer. */
+export function baselineOf(
+  { setup, detail }: PreparedProject,
+  { listener, signal }: Pick<FixOptions, 'listener' | 'signal'>,
+): Promise<BaselineOutcome> {
+  listener?.({ kind: 'progress', text: `Running the tests: ${detail}` });
+  return makeBaseline(setup, { signal });
 }
 
 /** Attempts are not spent on what the policy is not made for; why not is said before any begins. */

@@ -3,7 +3,12 @@ import { basename, resolve } from 'node:path';
 import { allFrameworks } from '../frameworks/all.ts';
 import { createCommandFramework } from '../frameworks/command/command.ts';
 import { detectFrameworks } from '../frameworks/detect.ts';
-import type { Framework, ToolchainResult, WorkspaceFiles } from '../frameworks/framework.ts';
+import type {
+  Framework,
+  ToolchainResult,
+  ToolchainWishes,
+  WorkspaceFiles,
+} from '../frameworks/framework.ts';
 import { openWorkspaceFiles } from '../frameworks/workspace-files.ts';
 import type { GradeSetup } from '../grading/types.ts';
 import type { SandboxProvider } from '../sandbox/sandbox.ts';
@@ -31,6 +36,8 @@ export interface PrepareOptions {
   /** Ignored files that tests need, as globs relative to the workspace. */
   readonly include: readonly string[];
   readonly testTimeoutMs: number;
+  /** The Python that the user has chosen, absolute path. */
+  readonly python?: string | undefined;
   readonly signal: AbortSignal;
   readonly listener?: FixListener;
 }
@@ -86,7 +93,7 @@ export async function prepareWorkspace(options: PrepareOptions): Promise<Prepare
 
   const projects: PreparedProject[] = [];
   for (const { framework, projectPath } of found) {
-    const toolchain = await toolchainOf(framework, workspace);
+    const toolchain = await toolchainOf(framework, workspace, { python: options.python });
     if (toolchain.kind === 'missing')
       return problem('environment', toolchain.reason, toolchain.remedy);
     projects.push({
@@ -116,12 +123,13 @@ export async function prepareWorkspace(options: PrepareOptions): Promise<Prepare
 async function toolchainOf(
   framework: Framework,
   workspace: WorkspaceFiles,
+  wishes: ToolchainWishes,
 ): Promise<ToolchainResult> {
-  const own = await framework.toolchain(workspace);
+  const own = await framework.toolchain(workspace, wishes);
   if (framework.id !== 'command' || own.kind === 'missing') return own;
   const found: Extract<ToolchainResult, { kind: 'found' }>[] = [];
   for (const detected of await detectFrameworks(workspace)) {
-    const result = await detected.framework.toolchain(workspace);
+    const result = await detected.framework.toolchain(workspace, wishes);
     if (result.kind === 'found') found.push(result);
   }
   if (found.length === 0) return own;

@@ -44,6 +44,7 @@ export async function runSeries(
       const attemptId = newId();
       const where = { target, attemptId, number };
       const sink = await openSink(attemptId);
+      listener?.({ kind: 'attempt-start', ...where });
       try {
         const report = await runAttempt(
           { ...base, attemptId, seed: number - 1 },

@@ -60,7 +60,7 @@ export async function detectFrameworks(
 function inFolder(framework: Framework, folder: string): Framework {
   return {
     ...framework,
-    toolchain: (workspace) => framework.toolchain(subWorkspace(workspace, folder)),
+    toolchain: (workspace, wishes) => framework.toolchain(subWorkspace(workspace, folder), wishes),
   };
 }
 

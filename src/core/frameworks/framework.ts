@@ -10,7 +10,7 @@ export interface Framework {
   /** Reads a few manifest files of the workspace; never walks the tree. */
   detect(workspace: WorkspaceFiles): Promise<Detection | undefined>;
   /** Interpreter or tool chain on the host, with what a sandbox must mount for it. */
-  toolchain(workspace: WorkspaceFiles): Promise<ToolchainResult>;
+  toolchain(workspace: WorkspaceFiles, wishes?: ToolchainWishes): Promise<ToolchainResult>;
   /** Files that the command needs, put under `TOOLBOX` (reporters, plugins). */
   readonly toolbox: Readonly<Record<string, string>>;
   /** The command for a run. Reports go to the descriptor `reportFd`, opened by the caller. */
@@ -64,6 +64,12 @@ export interface Detection {
   readonly reason: string;
   /** Folder of the project inside the workspace, `''` for the root (monorepos have several). */
   readonly projectPath: string;
+}
+
+/** What the user has chosen elsewhere, for example in the editor; it is tried first. */
+export interface ToolchainWishes {
+  /** Absolute path of a Python interpreter. */
+  readonly python?: string | undefined;
 }
 
 export type ToolchainResult =

@@ -166,6 +166,34 @@ describe('Python', () => {
     });
   });
 
+  test('what the user has chosen in the editor comes first, if it has pytest', async () => {
+    await environment('workspace/.venv', true);
+    const chosen = join(await environment('elsewhere', true), 'bin/python');
+    const files = openWorkspaceFiles(workspace);
+    expect(await findPython(files, host, { python: chosen })).toMatchObject({
+      kind: 'found',
+      program: chosen,
+      detail: expect.stringContaining('chosen in the editor'),
+    });
+    const bare = join(await environment('bare', false), 'bin/python');
+    expect(await findPython(files, host, { python: bare })).toMatchObject({
+      program: join(workspace, '.venv/bin/python'),
+    });
+  });
+
+  test('a chosen interpreter that came with the repository is not started', async () => {
+    const tools = await environment('workspace/tools', true);
+    execFileSync('git', ['init', '--quiet', workspace]);
+    execFileSync('git', ['-C', workspace, 'add', '--force', 'tools/pyvenv.cfg']);
+    const program = join(tools, 'bin/python');
+    expect(
+      await findPython(openWorkspaceFiles(workspace), host, { python: program }),
+    ).toMatchObject({
+      kind: 'missing',
+      reason: expect.stringContaining('is part of the repository itself'),
+    });
+  });
+
   test('without pytest: the remedy of that environment', async () => {
     await environment('workspace/.venv', false);
     expect(await find()).toMatchObject({

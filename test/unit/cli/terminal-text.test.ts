@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { escapeControls, fitLine, wrapLine } from '../../../src/cli/render/terminal-text.ts';
+import { fitLine, wrapLine } from '../../../src/cli/render/terminal-text.ts';
+import { escapeControls } from '../../../src/core/platform/escape-controls.ts';
 
 describe('text from files on a terminal', () => {
   it('shows what would move the cursor, set colours or reorder text', () => {

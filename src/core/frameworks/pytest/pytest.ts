@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { TOOLBOX, WORKSPACE } from '../../sandbox/sandbox.ts';
 import type { Framework, RunRequest, TestCommand } from '../framework.ts';
+import { currentHost } from '../host.ts';
 import { parseReport } from '../report.ts';
 import { fileOf, insideProject } from '../select.ts';
 import { plantPytestCanaries } from './canaries.ts';
@@ -16,7 +17,7 @@ export const pytest: Framework = {
   id: 'pytest',
   label: 'pytest',
   detect: detectPytest,
-  toolchain: (workspace) => findPython(workspace),
+  toolchain: (workspace, wishes) => findPython(workspace, currentHost(), wishes),
   toolbox: { 'pytest/plugin.py': plugin },
   command,
   parse: (report, run) => parseReport(report, run, pytestSteering.isTestFile),

@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join, relative } from 'node:path';
 import { z } from 'zod';
 import { runProgram } from '../../platform/run-program.ts';
-import type { ToolchainResult, WorkspaceFiles } from '../framework.ts';
+import type { ToolchainResult, ToolchainWishes, WorkspaceFiles } from '../framework.ts';
 import { currentHost, type Host, neededMounts, pathFolders } from '../host.ts';
 import { isTracked, withOuter } from '../workspace-files.ts';
 import probeScript from './probe.py';
@@ -37,17 +37,18 @@ interface Candidate {
 }
 
 /**
- * The first interpreter that has pytest: the workspace's own environment, then the one of its
+ * The first interpreter that has pytest: a chosen one, the workspace's own environment, the one of its
  * manager (poetry, pipenv, conda, pyenv), then PATH. Starts interpreters only to ask them.
  */
 export async function findPython(
   workspace: WorkspaceFiles,
   host: Host = currentHost(),
+  wishes: ToolchainWishes = {},
 ): Promise<ToolchainResult> {
   let first: { readonly candidate: Candidate; readonly found: Probed } | undefined;
   let refused: Candidate | undefined;
   const asked = new Set<string>();
-  for await (const candidate of candidates(workspace, host)) {
+  for await (const candidate of candidates(workspace, host, wishes)) {
     if (asked.has(candidate.program)) continue;
     asked.add(candidate.program);
     if (candidate.tracked) {
@@ -86,7 +87,12 @@ export async function findPython(
   };
 }
 
-async function* candidates(workspace: WorkspaceFiles, host: Host): AsyncGenerator<Candidate> {
+async function* candidates(
+  workspace: WorkspaceFiles,
+  host: Host,
+  { python }: ToolchainWishes,
+): AsyncGenerator<Candidate> {
+  if (python !== undefined) yield chosen(python, workspace);
   for (const place of withOuter(workspace)) yield* ownEnvironments(place);
   const active = host.env.VIRTUAL_ENV;
   if (active?.startsWith('/')) yield environment(active, 'in the active environment');
@@ -112,6 +118,18 @@ async function* candidates(workspace: WorkspaceFiles, host: Host): AsyncGenerato
       yield { program, where: `at ${program}`, install: `${program} -m pip install pytest` };
     }
   }
+}
+
+async function chosen(program: string, workspace: WorkspaceFiles): Promise<Candidate> {
+  const root = withOuter(workspace).at(-1)?.root ?? workspace.root;
+  const inside = relative(root, installationOf(program));
+  const own = inside !== '' && !inside.startsWith('..') && !isAbsolute(inside);
+  return {
+    program,
+    where: `chosen in the editor (${program})`,
+    tracked: own && (await isTracked(root, inside)),
+    install: `${program} -m pip install pytest`,
+  };
 }
 
 async function* ownEnvironments(workspace: WorkspaceFiles): AsyncGenerator<Candidate> {
