@@ -3,17 +3,14 @@
 import { chmodSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { bundleOptions, extensionOptions } from './lib/bundle.mjs';
+import { bundleOptions, extensionOptions, workerEntryPoints } from './lib/bundle.mjs';
 
 const into = { outdir: 'dist', sourcemap: 'linked', metafile: true };
 const results = await Promise.all([
   build({
     ...bundleOptions,
     ...into,
-    entryPoints: {
-      cli: 'src/cli/main.ts',
-      'onnx-worker': 'src/core/policies/onnx/worker/main.ts',
-    },
+    entryPoints: { cli: 'src/cli/main.ts', ...workerEntryPoints },
   }),
   build({ ...extensionOptions, ...into }),
 ]);

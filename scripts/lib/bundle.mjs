@@ -32,6 +32,11 @@ export const bundleOptions = {
   logLevel: 'warning',
 };
 
+/** Programs that run in a process of their own, next to the command line and to the extension. */
+export const workerEntryPoints = {
+  'onnx-worker': 'src/core/policies/onnx/worker/main.ts',
+};
+
 /**
  * The extension: `extension.js` holds what activation needs, the agent's core and its parsers come in
  * chunks that are loaded when they are first used.
