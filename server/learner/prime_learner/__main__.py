@@ -13,6 +13,7 @@ from .strict import InputError
 
 COMMANDS = (
     "train-tokenizer",
+    "encode",
     "warm-start",
     "export",
     "grpo",
@@ -58,6 +59,8 @@ def run(command: str, source: TextIO, stream: TextIO, stop: Stop) -> int:
             outcome = commands.run_train_tokenizer(
                 parse_json(contract.TrainTokenizerRequest, line, where)
             )
+        elif command == "encode":
+            outcome = commands.run_encode(parse_json(contract.EncodeRequest, line, where))
         elif command == "warm-start":
             outcome = commands.run_warm_start(
                 parse_json(contract.WarmStartRequest, line, where), events.send, stop.asked

@@ -17,6 +17,7 @@ from .checkpoint import check_replaceable, write_folder
 from .contract import (
     CheckpointToModelRequest,
     ConversationsData,
+    EncodeRequest,
     EvaluateLossRequest,
     ExportRequest,
     FinishLine,
@@ -30,6 +31,7 @@ from .conversation import AssistantMessage, Conversation, EncodedConversation, e
 from .evaluate import evaluate_loss
 from .export import export_onnx
 from .grpo_run import GrpoRun, StepLine, open_run
+from .json_line import json_line
 from .model import load_model, new_model
 from .model_source import ModelFolder, load_source
 from .rows import TrainingRow, read_rows
@@ -52,6 +54,18 @@ def run_train_tokenizer(request: TrainTokenizerRequest) -> Outcome:
     fast = as_fast_tokenizer(tokenizer, request.context)
     write_folder(request.out, lambda folder: fast.save_pretrained(folder))
     return Outcome("done", {"entries": tokenizer.get_vocab_size(), "out": str(request.out)})
+
+
+def run_encode(request: EncodeRequest) -> Outcome:
+    tokenizer = load_tokenizer(request.tokenizer)
+    rows = rows_of_conversations(read_conversations(request.conversations), tokenizer)
+    partial = request.out.with_name(request.out.name + ".partial")
+    with partial.open("w", encoding="utf-8") as file:
+        for row in rows:
+            file.write(json_line(row.model_dump(mode="json", exclude={"reinforcement"})))
+    partial.replace(request.out)
+    tokens = sum(len(row.ids) for row in rows)
+    return Outcome("done", {"rows": len(rows), "tokens": tokens, "out": str(request.out)})
 
 
 def run_warm_start(request: WarmStartRequest, send: Send, stop: Callable[[], bool]) -> Outcome:

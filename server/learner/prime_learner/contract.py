@@ -77,6 +77,15 @@ class WarmStartRequest(Request):
     """Folder of the finished model; written whole or not at all."""
 
 
+class EncodeRequest(Request):
+    """Conversations become rows, for supervised steps of `grpo`."""
+
+    conversations: tuple[Path, ...] = Field(min_length=1)
+    tokenizer: Path
+    out: Path
+    """A file, JSON Lines."""
+
+
 class ExportRequest(Request):
     model: Path
     out: Path

@@ -14,9 +14,15 @@ import torch
 from prime_learner import contract
 from prime_learner.__main__ import run
 from prime_learner.checkpoint import problem_of
-from prime_learner.commands import rows_of_conversations, run_train_tokenizer, run_warm_start
+from prime_learner.commands import (
+    read_conversations,
+    rows_of_conversations,
+    run_train_tokenizer,
+    run_warm_start,
+)
 from prime_learner.conversation import AssistantMessage, Message, encode, encode_text
 from prime_learner.grpo_run import StepLine
+from prime_learner.rows import read_rows
 from prime_learner.stop import Stop
 from prime_learner.strict import InputError, Strict, parse_json
 from prime_learner.tokenizer import load_tokenizer
@@ -168,8 +174,26 @@ def test_an_unknown_option_deep_inside_is_named(tmp_path: Path) -> None:
 def test_a_command_that_does_not_exist_is_answered_at_once() -> None:
     code, events, errors = _run("fly", {})
     assert (code, events) == (2, [])
-    names = "train-tokenizer,warm-start,export,grpo,evaluate-loss,checkpoint-to-model"
+    names = "train-tokenizer,encode,warm-start,export,grpo,evaluate-loss,checkpoint-to-model"
     assert errors == f"usage: python -m prime_learner {{{names}}} < request.json\n"
+
+
+def test_encoded_conversations_are_the_rows_that_a_warm_start_trains_on(tmp_path: Path) -> None:
+    conversations, out = _conversations(tmp_path), tmp_path / "rows.jsonl"
+    code, events = _run_here(
+        "encode",
+        {
+            "contract": 1,
+            "conversations": [str(conversations)],
+            "tokenizer": str(TOKENIZER),
+            "out": str(out),
+        },
+    )
+    assert (code, events[-1]["event"], events[-1]["rows"]) == (0, "done", 30)
+    tokenizer = load_tokenizer(TOKENIZER)
+    rows = read_rows(out, tokenizer.get_vocab_size())
+    assert rows == rows_of_conversations(read_conversations([conversations]), tokenizer)
+    assert events[-1]["tokens"] == sum(len(row.ids) for row in rows)
 
 
 def test_refuses_a_model_with_another_vocabulary(tmp_path: Path) -> None:
@@ -222,6 +246,7 @@ def test_goes_on_from_a_model(tmp_path: Path) -> None:
 
 KINDS: dict[str, type[Strict]] = {
     "train-tokenizer.request": contract.TrainTokenizerRequest,
+    "encode.request": contract.EncodeRequest,
     "warm-start.request": contract.WarmStartRequest,
     "export.request": contract.ExportRequest,
     "grpo.request": contract.GrpoRequest,
