@@ -51,6 +51,18 @@ export default defineConfig({
           maxWorkers: 1,
         },
       },
+      {
+        ...common,
+        test: {
+          name: 'e2e',
+          sequence: { groupOrder: 3 },
+          include: ['test/e2e/**/*.test.ts'],
+          pool: 'forks',
+          testTimeout: 300_000,
+          hookTimeout: 120_000,
+          maxWorkers: 1,
+        },
+      },
     ],
   },
 });

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { withLock } from './lock.mjs';
 import { cacheFolder, onPath, run, say, step } from './steps.mjs';
 
@@ -112,6 +112,7 @@ async function install(folder, signal) {
     {
       name: 'dependencies',
       title: "Getting VS Code's dependencies",
+      // Their versions come from its npm-shrinkwrap.json.
       work: () => npmInstall(server, ['--omit=dev', '--ignore-scripts'], signal),
     },
     {
@@ -150,7 +151,7 @@ function npmInstall(cwd, args, signal) {
   // Without a manifest of its own, npm would install into a folder further up that has one.
   const manifest = join(cwd, 'package.json');
   if (!existsSync(manifest)) writeFileSync(manifest, '{"private":true}\n');
-  return run('npm', ['install', '--no-audit', '--no-fund', '--no-package-lock', ...args], {
+  return run('npm', ['install', '--no-audit', '--no-fund', '--save-exact', ...args], {
     cwd,
     signal,
     env: { ...process.env, npm_config_engine_strict: 'false' },
@@ -158,26 +159,30 @@ function npmInstall(cwd, args, signal) {
 }
 
 function compile(folder, server, signal) {
-  const node = nodeIn(folder);
+  const headers = headersIn(folder);
   return run('npm', ['rebuild', '--no-audit', '--no-fund', ...COMPILED], {
     cwd: server,
     signal,
     env: {
       ...process.env,
-      PATH: `${join(node, '..')}${delimiter}${process.env.PATH}`,
-      // Node's headers come with its npm package; node-gyp would fetch them from another place.
-      npm_config_nodedir: join(node, '..', '..'),
+      PATH: `${dirname(nodeIn(folder))}${delimiter}${process.env.PATH}`,
+      // They come with Node's npm package; node-gyp would fetch them from another place.
+      ...(headers ? { npm_config_nodedir: headers } : {}),
     },
   });
 }
 
-/** The platform's package next to `node` holds the program, and its headers. */
 function nodeIn(folder) {
+  return join(folder, 'node', 'node_modules', 'node', 'bin', 'node');
+}
+
+/** The platform's package, which npm puts next to `node` or inside of it, has Node's headers. */
+function headersIn(folder) {
   const modules = join(folder, 'node', 'node_modules');
-  const own = existsSync(modules)
-    ? readdirSync(modules).find((name) => existsSync(join(modules, name, 'include', 'node')))
-    : undefined;
-  return join(modules, own ?? 'node', 'bin', 'node');
+  return [modules, join(modules, 'node', 'node_modules')]
+    .filter(existsSync)
+    .flatMap((parent) => readdirSync(parent).map((name) => join(parent, name)))
+    .find((candidate) => existsSync(join(candidate, 'include', 'node', 'node.h')));
 }
 
 function installSystemPackages({ browser, building }) {

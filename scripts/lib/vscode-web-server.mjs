@@ -1,0 +1,95 @@
+// Starts VS Code in a browser on a free port of this machine, with profile folders of its own.
+import { spawn } from 'node:child_process';
+import { run } from './steps.mjs';
+
+/**
+ * Installs a VSIX into a folder for extensions.
+ * @param {import('./vscode-web.mjs').VscodeWeb} vscode
+ */
+export async function installExtension(vscode, vsix, { extensions, userData }) {
+  const code = await run(vscode.node, [
+    vscode.entry,
+    '--extensions-dir',
+    extensions,
+    '--user-data-dir',
+    userData,
+    '--install-extension',
+    vsix,
+  ]);
+  if (code !== 0) throw new Error(`VS Code could not install ${vsix} (see above).`);
+}
+
+/** Resolves when it accepts connections. Types: vscode-web-server.d.mts. */
+export async function startVscodeWeb(vscode, options) {
+  const args = [
+    vscode.entry,
+    '--auth',
+    'none',
+    '--bind-addr',
+    `127.0.0.1:${options.port ?? 0}`,
+    '--disable-telemetry',
+    '--disable-update-check',
+    '--disable-getting-started-override',
+    '--user-data-dir',
+    options.userData,
+    '--extensions-dir',
+    options.extensions,
+    ...(options.trust === 'all' ? ['--disable-workspace-trust'] : []),
+  ];
+  const child = spawn(vscode.node, args, {
+    cwd: options.userData,
+    env: withoutEditor(options.env ?? process.env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its own, so that its extension hosts end with it.
+    detached: true,
+  });
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  let log = '';
+  const url = await new Promise((resolve, reject) => {
+    const add = (part) => {
+      log += String(part);
+      const match = /HTTP server listening on (http:\/\/[\w.:]+)/.exec(log);
+      if (match) resolve(match[1]);
+    };
+    child.stdout.on('data', add);
+    child.stderr.on('data', add);
+    child.once('error', reject);
+    child.once('exit', (code) =>
+      reject(new Error(`VS Code ended with code ${code} before it could be used:\n${log}`)),
+    );
+  });
+  return {
+    url,
+    log: () => log,
+    exited,
+    async close() {
+      try {
+        process.kill(-child.pid, 'SIGTERM');
+      } catch {
+        return;
+      }
+      const patience = setTimeout(() => kill(child.pid), 5000);
+      await exited;
+      clearTimeout(patience);
+      kill(child.pid);
+    },
+  };
+}
+
+/** Whatever is left of the group. */
+function kill(pid) {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nothing is.
+  }
+}
+
+/** Started from a terminal of an editor, code-server would talk to that editor and end. */
+function withoutEditor(env) {
+  return Object.fromEntries(
+    Object.entries(env).filter(
+      ([name]) => !/^(VSCODE_|ELECTRON_|CODE_SERVER_|PASSWORD$|HASHED_PASSWORD$)/.test(name),
+    ),
+  );
+}
