@@ -58,7 +58,7 @@ export async function startGrpo(
     }
   };
   const send = (line: unknown): void => void child.stdin.write(`${JSON.stringify(line)}\n`);
-  send({ contract: 1, threads: place.threads, ...request });
+  send({ contract: 1, threads: 1, processes: place.threads, ...request });
   return {
     first: await published(),
     step: async (line) => {

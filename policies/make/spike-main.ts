@@ -7,6 +7,7 @@ import { createOnnxEngine } from '../../src/core/policies/onnx/engine.ts';
 import { createOnnxPolicy } from '../../src/core/policies/onnx/onnx-policy.ts';
 import { readTaskSet } from '../../src/core/tasks/task-set.ts';
 import { type FolderFigures, measureFolder } from './evaluate.ts';
+import { type LearnerPlace, runLearner } from './learner.ts';
 import { openRuns, required, say } from './process.ts';
 import { FULL } from './settings.ts';
 import { runSpike, type SpikeOptions, type SpikeTask } from './spike.ts';
@@ -34,6 +35,11 @@ async function main(): Promise<void> {
   const nano = required('PRIME_AGENT_WORK');
   const policyFolder = join(nano, 'nano');
   const work = values.work ?? join(nano, `spike-${arm}-${values.seed}`);
+  const place: LearnerPlace = {
+    python: required('PRIME_AGENT_LEARNER_PYTHON'),
+    source: required('PRIME_AGENT_LEARNER'),
+    threads: Number(values.threads),
+  };
   await mkdir(work, { recursive: true });
   const { testRuns } = await openRuns();
   const set = await readTaskSet(join(nano, 'evaluation.jsonl.gz'));
@@ -75,14 +81,10 @@ async function main(): Promise<void> {
       policyFolder,
       policy,
       tasks: trainTasks(set),
-      demonstrations: arm === 'supervised' ? await demonstrations(nano) : [],
+      demonstrations: arm === 'supervised' ? await demonstrations(nano, place) : [],
       work,
       testRuns,
-      place: {
-        python: required('PRIME_AGENT_LEARNER_PYTHON'),
-        source: required('PRIME_AGENT_LEARNER'),
-        threads: Number(values.threads),
-      },
+      place,
       say,
       onLast: async (folder) => {
         after = await measureNow('after', folder);
@@ -110,11 +112,18 @@ function trainTasks(set: Awaited<ReturnType<typeof readTaskSet>>): readonly Spik
   });
 }
 
-/** As rows of token ids, made by the learner's tokenizer (`nano.ts`, stage rows). */
-async function demonstrations(nano: string): Promise<readonly string[]> {
-  const file = join(nano, 'rows.jsonl');
-  if (!existsSync(file)) throw new Error(`${file} is missing: run npm run policy:nano first`);
-  return (await readFile(file, 'utf8')).split('\n').filter((line) => line !== '');
+/** As rows of token ids; made once, by the learner's tokenizer. */
+async function demonstrations(nano: string, place: LearnerPlace): Promise<readonly string[]> {
+  const rows = join(nano, 'rows.jsonl');
+  if (!existsSync(rows)) {
+    const { shards } = FULL.demonstrations;
+    const conversations = Array.from({ length: shards }, (_, at) =>
+      join(nano, `shard-${at}.jsonl`),
+    );
+    const request = { conversations, tokenizer: join(nano, 'tokenizer'), out: rows };
+    await runLearner('encode', request, place);
+  }
+  return (await readFile(rows, 'utf8')).split('\n').filter((line) => line !== '');
 }
 
 await main();

@@ -117,7 +117,17 @@ def run_grpo(
         request.publish,
         _hash_of(sorted(request.model.glob("*.safetensors"))),
         on_note=lambda text: send("note", {"text": text}),
+        processes=request.processes,
     )
+    try:
+        return _steps(run, tokenizer, send, next_line)
+    finally:
+        run.close()
+
+
+def _steps(
+    run: GrpoRun, tokenizer: Tokenizer, send: Send, next_line: Callable[[], str | None]
+) -> Outcome:
     send("ready", {"step": run.progress.step, "resumed": run.resumed_from > 0})
     send("published", _published(run))
     while True:

@@ -98,6 +98,8 @@ class GrpoRequest(Request):
     """Folder of the first weights with their tokenizer."""
     training: GrpoTraining = GrpoTraining()
     threads: int | None = Field(default=None, gt=0)
+    processes: int = Field(default=1, gt=0)
+    """That share each step, with so many threads each; another number gives other roundings."""
     run: Path
     """Folder of checkpoints and metrics.jsonl; a run that is found there goes on."""
     publish: Path

@@ -7,6 +7,7 @@ changes them in place, and all see it.
 
 from __future__ import annotations
 
+import signal
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -136,6 +137,9 @@ def _serve(
     gradients: tuple[Tensor, ...],
     prepare: Callable[[nn.Module], None] | None,
 ) -> None:
+    # A terminal's Ctrl-C reaches all of them: the first process ends the step and then closes the pipe.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     torch.set_num_threads(1)
     if prepare is not None:
         prepare(model)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
@@ -22,6 +22,7 @@ from .grpo import (
     grpo_loss,
     rollout_weight,
 )
+from .gradient_workers import GradientWorkers, split_evenly
 from .packing import PackedRows, pack, plan_packs
 from .rows import Reinforcement, TrainingRow
 from .strict import InputError
@@ -131,8 +132,17 @@ class PackResult:
     """Summed over the N places, in nats."""
 
 
+@dataclass(frozen=True)
+class _Part:
+    """Of a batch, for one process."""
+
+    packs: tuple[GrpoPack, ...]
+    old: tuple[Tensor, ...] | None
+    options: GrpoOptions
+
+
 def add_gradient(
-    model: Qwen2ForCausalLM,
+    workers: GradientWorkers,
     batch: GrpoBatch,
     options: GrpoOptions,
     old: Sequence[Tensor] | None = None,
@@ -141,22 +151,41 @@ def add_gradient(
 
     old: per pack the `logprobs` of the first call on this batch; None: this is the first one.
     """
+    if not batch.packs:
+        return ()
+    shared = split_evenly([part.rows.tokens for part in batch.packs], workers.count)
+    parts = [
+        _Part(
+            tuple(batch.packs[at] for at in indices),
+            None if old is None else tuple(old[at] for at in indices),
+            options,
+        )
+        for indices in shared
+    ]
+    by_index: dict[int, PackResult] = {}
+    for indices, results in zip(shared, workers.add_gradients(_add_part, parts), strict=True):
+        by_index |= dict(zip(indices, results, strict=True))
+    return tuple(by_index[at] for at in range(len(batch.packs)))
+
+
+def _add_part(model: Qwen2ForCausalLM, part: _Part) -> tuple[PackResult, ...]:
     results: list[PackResult] = []
-    for index, part in enumerate(batch.packs):
-        logits = learnt_logits(model, part.rows)
-        chosen = part.rows.ids[part.rows.loss_mask]
+    for index, packed in enumerate(part.packs):
+        logits = learnt_logits(model, packed.rows)
+        chosen = packed.rows.ids[packed.rows.loss_mask]
         logprobs = -functional.cross_entropy(logits, chosen, reduction="none")
         inputs = GrpoInputs(
             logprobs=logprobs,
-            old_logprobs=logprobs.detach() if old is None else old[index],
-            sampler_logprobs=part.sampler_logprobs,
-            advantages=part.advantages,
-            weights=part.weights,
+            old_logprobs=logprobs.detach() if part.old is None else part.old[index],
+            sampler_logprobs=packed.sampler_logprobs,
+            advantages=packed.advantages,
+            weights=packed.weights,
             mask=torch.ones_like(chosen, dtype=torch.bool),
         )
-        loss = grpo_loss(inputs, options)
+        loss = grpo_loss(inputs, part.options)
         torch.autograd.backward(loss.loss)
-        results.append(PackResult(loss, logprobs.detach(), _entropy(logits.detach())))
+        told = replace(loss, loss=loss.loss.detach())
+        results.append(PackResult(told, logprobs.detach(), _entropy(logits.detach())))
     return tuple(results)
 
 

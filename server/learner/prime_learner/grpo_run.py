@@ -28,15 +28,15 @@ from .attention import use_packed_attention
 from .checkpoint import Checkpoint, find_latest, remove_old, write_checkpoint
 from .grpo import GrpoLoss, GrpoOptions, Mismatch, mismatch
 from .grpo_batch import GrpoBatch, PackResult, add_gradient, prepare_batch
+from .gradient_workers import GradientWorkers, split_evenly
 from .json_line import json_line
 from .metrics_file import cut_metrics
 from .optimizer import OptimizerOptions, Optimizers, StepResult, apply_step, new_optimizer
-from .packing import pack, plan_packs
 from .publish import Published, publish_version, remove_younger
 from .rows import TrainingRow, read_rows
 from .schedule import Schedule, learning_rate
 from .strict import InputError, Strict, parse_json
-from .supervised import supervised_loss
+from .supervised import SupervisedPart, add_supervised_gradient
 
 
 class HaltOptions(Strict):
@@ -137,6 +137,7 @@ class GrpoRun:
     def __init__(
         self,
         model: Qwen2ForCausalLM,
+        workers: GradientWorkers,
         optimizer: Optimizers,
         options: GrpoTraining,
         folder: Path,
@@ -147,6 +148,7 @@ class GrpoRun:
         self.model = model
         self.progress = progress
         self.resumed_from = progress.step
+        self._workers = workers
         self._optimizer = optimizer
         self._options = options
         self._folder = folder
@@ -190,6 +192,10 @@ class GrpoRun:
             )
         return Answer("step", {**fields, "seconds": clock.seconds, "repeated": False})
 
+    def close(self) -> None:
+        """Ends the other processes of the run."""
+        self._workers.close()
+
     def _published(self) -> Published:
         version, keep = self.progress.policy_version, self._options.keep_published
         return publish_version(self.model, self._publish, version, keep)
@@ -213,7 +219,7 @@ class GrpoRun:
         done: StepResult | None = None
         results: tuple[PackResult, ...] = ()
         for _ in range(options.epochs):
-            results = add_gradient(self.model, batch, options.loss, old)
+            results = add_gradient(self._workers, batch, options.loss, old)
             clock.lap("gradient")
             if old is None:
                 old = [result.logprobs for result in results]
@@ -243,18 +249,16 @@ class GrpoRun:
             if len(row.ids) > self.model.config.max_position_embeddings:
                 raise InputError(f"row {row.id} has {len(row.ids)} tokens, more than the model takes")
         learnt = sum(row.learnt_tokens for row in rows)
-        plan = plan_packs([len(row.ids) for row in rows], capacity)
-        packs = [pack([rows[index] for index in indices]) for indices in plan]
+        parts = [
+            SupervisedPart([rows[at] for at in indices], learnt, capacity)
+            for indices in split_evenly([len(row.ids) for row in rows], self._workers.count)
+        ]
         clock.lap("prepare")
         changed = False
         loss = 0.0
         done: StepResult | None = None
         for _ in range(self._options.epochs):
-            loss = 0.0
-            for part in packs:
-                value = supervised_loss(self.model, part, learnt)
-                torch.autograd.backward(value)
-                loss += value.item()
+            loss = sum(self._workers.add_gradients(add_supervised_gradient, parts))
             clock.lap("gradient")
             done = self._apply(loss)
             clock.lap("optimizer")
@@ -340,12 +344,14 @@ def open_run(
     publish: Path,
     start: str,
     on_note: Callable[[str], None] = lambda _: None,
+    processes: int = 1,
 ) -> GrpoRun:
     """Goes on from the newest whole checkpoint in `folder`, else from `model`; the present version is
     published when it returns.
 
     Args:
         start: sha256 of the first weights; a run goes on only with the same.
+        processes: that share the work of a step (gradient_workers.py); another number gives other roundings.
 
     Raises:
         InputError: the folder belongs to a run with other options or first weights.
@@ -362,7 +368,8 @@ def open_run(
         progress = _restore(found.latest, model, optimizer, options, start)
     cut_metrics(folder / "metrics.jsonl", progress.step)
     remove_younger(publish, progress.policy_version)
-    return GrpoRun(model, optimizer, options, folder, publish, start, progress)
+    workers = GradientWorkers(model, processes, use_packed_attention)
+    return GrpoRun(model, workers, optimizer, options, folder, publish, start, progress)
 
 
 def _restore(

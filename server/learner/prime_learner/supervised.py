@@ -99,7 +99,7 @@ def supervised_loss(model: Qwen2ForCausalLM, packed: PackedRows, learnt_tokens: 
 
 
 @dataclass(frozen=True)
-class _Part:
+class SupervisedPart:
     """Of a step, for one process."""
 
     rows: list[TrainingRow]
@@ -108,7 +108,7 @@ class _Part:
     tokens_per_pack: int
 
 
-def _add_gradient(model: Qwen2ForCausalLM, part: _Part) -> float:
+def add_supervised_gradient(model: Qwen2ForCausalLM, part: SupervisedPart) -> float:
     loss = 0.0
     for indices in plan_packs([len(row.ids) for row in part.rows], part.tokens_per_pack):
         packed = pack([part.rows[index] for index in indices])
@@ -208,10 +208,10 @@ def _one_step(
     ]
     learnt = sum(row.learnt_tokens for row in chosen)
     parts = [
-        _Part([chosen[at] for at in indices], learnt, options.tokens_per_pack)
+        SupervisedPart([chosen[at] for at in indices], learnt, options.tokens_per_pack)
         for indices in split_evenly([len(row.ids) for row in chosen], workers.count)
     ]
-    loss = sum(workers.add_gradients(_add_gradient, parts))
+    loss = sum(workers.add_gradients(add_supervised_gradient, parts))
     rate = learning_rate(options.schedule, step, options.steps)
     result = apply_step(model, optimizer, rate, options.optimizer.clip_norm, loss)
     tokens = sum(len(row.ids) for row in chosen)

@@ -7,6 +7,7 @@ import torch
 from prime_learner.attention import learnt_logprobs, use_packed_attention
 from prime_learner.export import CachedDecoder
 from prime_learner.grpo import EXCLUSIONS, GrpoOptions
+from prime_learner.gradient_workers import GradientWorkers
 from prime_learner.grpo_batch import add_gradient, prepare_batch
 from prime_learner.model import ModelShape, new_model
 from prime_learner.optimizer import OptimizerOptions, apply_step, new_optimizer
@@ -80,7 +81,7 @@ def test_the_first_ratio_is_one_for_what_was_sampled_with_a_cache(tiny_shape: Mo
     batch = prepare_batch(rows, OPTIONS, tokens_per_pack=16)
     assert len(batch.packs) > 1
     use_packed_attention(model)
-    results = add_gradient(model, batch, OPTIONS)
+    results = add_gradient(GradientWorkers(model, 1), batch, OPTIONS)
     for part, result in zip(batch.packs, results, strict=True):
         torch.testing.assert_close(result.logprobs, part.sampler_logprobs, atol=1e-4, rtol=0)
     assert all(result.loss.mean_ratio == pytest.approx(1, abs=1e-5) for result in results)
@@ -99,7 +100,7 @@ def test_a_step_makes_the_winner_likelier_and_the_losers_less_likely(
     batch = prepare_batch(rows, OPTIONS, tokens_per_pack=1000)
     (part,) = batch.packs
     optimizer = new_optimizer(model, OptimizerOptions(weight_decay=0))
-    (first,) = add_gradient(model, batch, OPTIONS)
+    (first,) = add_gradient(GradientWorkers(model, 1), batch, OPTIONS)
     apply_step(model, optimizer, rate=1e-3, clip_norm=1.0, loss=0.0)
     with torch.no_grad():
         change = learnt_logprobs(model, part.rows) - first.logprobs
@@ -147,7 +148,7 @@ def test_a_batch_of_equal_rewards_only_is_empty_and_no_error(tiny_shape: ModelSh
         [_row(str(n), (5,), (-1,), 1) for n in range(4)], OPTIONS, tokens_per_pack=100
     )
     assert (batch.packs, batch.rollouts, batch.zero_variance_groups) == ((), 0, 1)
-    assert add_gradient(new_model(tiny_shape, VOCABULARY, 1), batch, OPTIONS) == ()
+    assert add_gradient(GradientWorkers(new_model(tiny_shape, VOCABULARY, 1), 1), batch, OPTIONS) == ()
 
 
 def test_refuses_rows_that_contradict_each_other() -> None:
@@ -206,11 +207,11 @@ def test_the_clip_acts_from_the_second_epoch_on(tiny_shape: ModelShape) -> None:
     use_packed_attention(model)
     batch = prepare_batch(rows, OPTIONS, tokens_per_pack=1000)
     optimizer = new_optimizer(model, OptimizerOptions(weight_decay=0))
-    (first,) = add_gradient(model, batch, OPTIONS)
+    (first,) = add_gradient(GradientWorkers(model, 1), batch, OPTIONS)
     assert (first.loss.max_ratio, first.loss.clipped_low, first.loss.clipped_high) == (1, 0, 0)
     for _ in range(12):
         apply_step(model, optimizer, rate=3e-3, clip_norm=1.0, loss=0.0)
-        (later,) = add_gradient(model, batch, OPTIONS, [first.logprobs])
+        (later,) = add_gradient(GradientWorkers(model, 1), batch, OPTIONS, [first.logprobs])
     assert later.loss.max_ratio > 1 + OPTIONS.clip_high
     assert later.loss.clipped_high > 0
     assert later.loss.clipped_low > 0

@@ -513,3 +513,31 @@ def test_weights_that_are_not_tied_are_published_too(tmp_path: Path) -> None:
     logprobs = pytest.approx(run.published.probe.logprobs, abs=1e-4)
     assert _onnx_logprobs(run.published.folder, ids) == logprobs
     assert _torch_logprobs(_model(), ids) != logprobs
+
+
+def test_two_processes_take_the_steps_of_one_to_rounding(tmp_path: Path) -> None:
+    options = OPTIONS.model_copy(update={"tokens_per_pack": 24})
+    models = []
+    for processes in (1, 2):
+        folder = tmp_path / str(processes)
+        run = open_run(
+            _model(), options, folder, folder / "published", "s", processes=processes
+        )
+        try:
+            answer = _step(run, folder, 1)
+            assert answer.fields["updated"] is True
+            rows = [
+                row.model_copy(update={"reinforcement": None}) for row in _rows(0, seed=2)
+            ]
+            run.step(
+                StepLine(
+                    rows=_file(folder, "demonstrations.jsonl", rows),
+                    policy_version=1,
+                    kind="supervised",
+                )
+            )
+        finally:
+            run.close()
+        models.append(run.model)
+    for one, other in zip(models[0].parameters(), models[1].parameters(), strict=True):
+        torch.testing.assert_close(other, one, atol=1e-5, rtol=1e-3)
