@@ -2,6 +2,7 @@
 //   npm run policy:nano -- --smoke      everything once, small, in minutes
 //   npm run policy:nano -- --work DIR   where stages are kept; by default in the cache folder
 // `npm run policy:spike`: what GRPO learns from there in some steps (policies/make/spike-main.ts).
+//   npm run policy:spike -- report      pictures and a table of the runs that ended
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +12,8 @@ import { build, cacheFolder, checkNode, fail, pythonEnvironment, root, run } fro
 
 checkNode();
 const spike = process.argv[2] === 'spike';
-const given = process.argv.slice(spike ? 3 : 2);
+const report = spike && process.argv[3] === 'report';
+const given = process.argv.slice(report ? 4 : spike ? 3 : 2);
 const smoke = given.includes('--smoke');
 const learner = join(root, 'server/learner');
 const python = await pythonEnvironment(join(learner, 'requirements.txt'));
@@ -28,7 +30,13 @@ try {
   await build();
   await esbuild.build({
     ...bundleOptions,
-    entryPoints: [spike ? 'policies/make/spike-main.ts' : 'policies/make/nano.ts'],
+    entryPoints: [
+      report
+        ? 'policies/make/spike-report.ts'
+        : spike
+          ? 'policies/make/spike-main.ts'
+          : 'policies/make/nano.ts',
+    ],
     outfile,
   });
   const env = {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
@@ -28,6 +28,9 @@ async function main(): Promise<void> {
       rate: { type: 'string', default: '5e-5' },
       threads: { type: 'string', default: '2' },
       limit: { type: 'string', default: '185' },
+      /** Every so many steps so many held-out tasks are played greedily, for the curve. */
+      every: { type: 'string', default: '5' },
+      'curve-limit': { type: 'string', default: '60' },
       work: { type: 'string' },
     },
   });
@@ -40,6 +43,8 @@ async function main(): Promise<void> {
     source: required('PRIME_AGENT_LEARNER'),
     threads: Number(values.threads),
   };
+  // One that was interrupted starts anew: its minutes would not be those of one piece.
+  await rm(work, { recursive: true, force: true });
   await mkdir(work, { recursive: true });
   const { testRuns } = await openRuns();
   const set = await readTaskSet(join(nano, 'evaluation.jsonl.gz'));
@@ -52,27 +57,36 @@ async function main(): Promise<void> {
   });
   if (sampled.kind === 'problem') throw new Error(`${sampled.reason} ${sampled.remedy}`);
   const { policy } = sampled;
-  const measureNow = (name: string, folder: string): Promise<readonly FolderFigures[]> =>
+  const measureNow = (
+    name: string,
+    folder: string,
+    samplings: typeof FULL.measured.samplings,
+    limit: number,
+  ): Promise<readonly FolderFigures[]> =>
     measureFolder({
       folder,
       name,
       splits: ['held-out'],
-      samplings: FULL.measured.samplings,
+      samplings,
       engine,
       set,
-      limit: Number(values.limit),
+      limit,
       budgets: FULL.budgets,
       seed: Number(values.seed),
       testRuns,
       work,
     });
   try {
-    const before = await measureNow('before', policyFolder);
+    const all = FULL.measured.samplings;
+    const limit = Number(values.limit);
+    const last = Number(values.steps);
+    const before = await measureNow('before', policyFolder, all, limit);
     let after: readonly FolderFigures[] = [];
+    const curve: { readonly step: number; readonly figures: readonly FolderFigures[] }[] = [];
     const steps = await runSpike({
       arm,
       seed: Number(values.seed),
-      steps: Number(values.steps),
+      steps: last,
       tasksPerStep: Number(values.tasks),
       groupSize: Number(values.group),
       rate: Number(values.rate),
@@ -86,13 +100,18 @@ async function main(): Promise<void> {
       testRuns,
       place,
       say,
-      onLast: async (folder) => {
-        after = await measureNow('after', folder);
+      onVersion: async (step, folder) => {
+        if (step === last) after = await measureNow('after', folder, all, limit);
+        if (step % Number(values.every) !== 0) return;
+        const greedy = all.filter(({ temperature }) => temperature === 0);
+        const name = `step-${step}`;
+        const figures = await measureNow(name, folder, greedy, Number(values['curve-limit']));
+        curve.push({ step, figures });
       },
     });
     await writeFile(
       join(work, 'report.json'),
-      `${JSON.stringify({ ...values, before, after, steps }, undefined, 1)}\n`,
+      `${JSON.stringify({ ...values, before, after, curve, steps }, undefined, 1)}\n`,
     );
   } finally {
     await policy.close();

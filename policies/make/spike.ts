@@ -40,8 +40,8 @@ export interface SpikeOptions {
   readonly testRuns: TestRuns;
   readonly place: LearnerPlace;
   readonly say: (text: string) => void;
-  /** Called with the folder of the last version. */
-  readonly onLast?: (folder: string) => Promise<void>;
+  /** After each step, with the folder of the new version; its time is not the step's. */
+  readonly onVersion?: (step: number, folder: string) => Promise<void>;
 }
 
 export interface SpikeStep {
@@ -110,8 +110,8 @@ export async function runSpike(options: SpikeOptions): Promise<readonly SpikeSte
     say(
       `${arm} ${seed}: step ${step + 1}, ${share} % of ${rolled.attempts} solved, ${((swappedAt - began) / 1000).toFixed(1)} s`,
     );
+    await options.onVersion?.(step + 1, folder);
   }
-  await options.onLast?.(folder);
   await learner.finish(join(work, 'model'));
   await policy.reload(options.policyFolder);
   return done;
