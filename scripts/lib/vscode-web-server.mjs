@@ -1,5 +1,6 @@
 // Starts VS Code in a browser on a free port of this machine, with profile folders of its own.
 import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { run } from './steps.mjs';
 
 /**
@@ -7,15 +8,9 @@ import { run } from './steps.mjs';
  * @param {import('./vscode-web.mjs').VscodeWeb} vscode
  */
 export async function installExtension(vscode, vsix, { extensions, userData }) {
-  const code = await run(vscode.node, [
-    vscode.entry,
-    '--extensions-dir',
-    extensions,
-    '--user-data-dir',
-    userData,
-    '--install-extension',
-    vsix,
-  ]);
+  const args = [vscode.entry, ...profile({ extensions, userData }), '--install-extension', vsix];
+  const env = { ...withoutEditor(process.env), XDG_DATA_HOME: join(userData, 'data') };
+  const code = await run(vscode.node, args, { env });
   if (code !== 0) throw new Error(`VS Code could not install ${vsix} (see above).`);
 }
 
@@ -30,15 +25,16 @@ export async function startVscodeWeb(vscode, options) {
     '--disable-telemetry',
     '--disable-update-check',
     '--disable-getting-started-override',
-    '--user-data-dir',
-    options.userData,
-    '--extensions-dir',
-    options.extensions,
+    ...profile(options),
     ...(options.trust === 'all' ? ['--disable-workspace-trust'] : []),
   ];
   const child = spawn(vscode.node, args, {
     cwd: options.userData,
-    env: withoutEditor(options.env ?? process.env),
+    env: {
+      ...withoutEditor(options.env ?? process.env),
+      // It keeps logs and a heartbeat there, whatever the profile is.
+      XDG_DATA_HOME: join(options.userData, 'data'),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     // A group of its own, so that its extension hosts end with it.
     detached: true,
@@ -74,6 +70,18 @@ export async function startVscodeWeb(vscode, options) {
       kill(child.pid);
     },
   };
+}
+
+function profile({ extensions, userData }) {
+  return [
+    // It would write one into the user's own folder for settings.
+    '--config',
+    join(userData, 'code-server.yaml'),
+    '--user-data-dir',
+    userData,
+    '--extensions-dir',
+    extensions,
+  ];
 }
 
 /** Whatever is left of the group. */

@@ -105,6 +105,8 @@ export async function openEditor(options: EditorOptions = {}): Promise<Editor> {
   open.browser = await chromium.launch({
     executablePath: vscode.chromium,
     args: CHROMIUM_ARGUMENTS,
+    // Debian's start script writes there before it reads its arguments.
+    env: { ...environment(), XDG_CONFIG_HOME: join(profile, 'chromium') },
     timeout: 120_000,
   });
   open.context = await open.browser.newContext({
@@ -119,6 +121,13 @@ export async function openEditor(options: EditorOptions = {}): Promise<Editor> {
   const workbench = createWorkbench(page);
   await workbench.ready();
   return { workbench, page, home, logs };
+}
+
+function environment(): Record<string, string> {
+  const entries = Object.entries(process.env).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return Object.fromEntries(entries);
 }
 
 async function keep(

@@ -65,7 +65,7 @@ export interface Diff {
 }
 
 /** Two busy cores and no GPU: slow is not broken. */
-export const PATIENCE_MS = 90_000;
+export const PATIENCE_MS = 60_000;
 
 const POLL = { timeout: PATIENCE_MS, interval: 200 };
 
@@ -80,6 +80,9 @@ export function createWorkbench(page: Page): Workbench {
     await input.waitFor();
     await input.fill(`>${text}`);
   };
+
+  const shown = (): Promise<readonly string[]> =>
+    texts(page.locator('.notification-list-item .notification-list-item-message'));
 
   const labels = async (): Promise<readonly string[]> => texts(rows.locator('.label-name'));
 
@@ -146,22 +149,30 @@ export function createWorkbench(page: Page): Workbench {
     },
     quickPick,
     async notification(text) {
-      const item = toasts.filter({ hasText: text }).first();
-      await item.waitFor();
-      const message = await item
-        .locator('.notification-list-item-message')
-        .textContent()
-        .then((text) => text ?? '');
+      const item = page.locator('.notification-list-item').filter({ hasText: text }).first();
+      await expect
+        .poll(async () => {
+          if (await item.isVisible()) return pattern(text).source;
+          // A message without a button leaves after some seconds and waits behind the bell.
+          const unread = page.locator(
+            '.notifications-status-bell-unread, [id="status.notifications"] .codicon-bell-dot',
+          );
+          if ((await toasts.count()) === 0 && (await unread.count()) > 0)
+            await unread.first().click();
+          return shown();
+        }, POLL)
+        .toEqual(pattern(text).source);
+      const message = item.locator('.notification-list-item-message');
       const buttons = item.locator('.notification-list-item-buttons-container .monaco-button');
       return {
-        text: message,
+        text: (await texts(message))[0] ?? '',
         buttons: await texts(buttons),
         async press(button) {
           await buttons.filter({ hasText: button }).first().click();
         },
       };
     },
-    notifications: () => texts(toasts.locator('.notification-list-item-message')),
+    notifications: shown,
     async dialog(text) {
       const box = page.locator('.monaco-dialog-box').filter({ hasText: text }).first();
       await box.waitFor();
