@@ -134,6 +134,20 @@ export async function createOpenAiPolicy(
   };
 }
 
+/**
+ * What a server offers, before one of its models is chosen.
+ * @throws PolicyFailure, or the signal's reason.
+ */
+export async function listModels(
+  options: Pick<OpenAiOptions, 'baseUrl' | 'apiKey' | 'caFile' | 'timeouts'>,
+  signal: AbortSignal,
+): Promise<ModelsResult> {
+  const parsed = parseEndpoint(options.baseUrl);
+  if (parsed.kind === 'invalid') throw new PolicyFailure('bad-request', parsed.message);
+  const { endpoint } = parsed;
+  return fetchModels(createExchange(endpoint, options), cleaner(options, endpoint), signal);
+}
+
 function createExchange(endpoint: Endpoint, options: OpenAiOptions): Exchange {
   const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
   const key = options.apiKey?.trim();

@@ -1,0 +1,28 @@
+/**
+ * Core's texts name options of the command line, where they are read most. In the editor the same
+ * thing is a setting, a command or a line of the log.
+ */
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/\bpass (the|its) command: --command "[^"]*"/g, 'set $1 test command in primeAgent.testCommand'],
+  [/\bName it: --include ("[^"]*")/g, 'Add $1 to primeAgent.include'],
+  [/\bwith --test-timeout SECONDS\b/g, 'with primeAgent.testTimeout'],
+  [/\bLeave it out with --test,/g, 'Choose other tests,'],
+  [/ \(--no-parity leaves it out\)/g, ' (primeAgent.parity switches this off)'],
+  [/`?--sandbox (\w+)`?/g, 'primeAgent.sandbox “$1”'],
+  [/ with --policy \S+ --model [^;\s]+/g, ''],
+  [/\bLeave --model out, or name an endpoint with --policy\b/g, 'Clear primeAgent.endpoint.model'],
+  [/: --policy edit-search\b/g, ': edit-search'],
+  [/--model\b/g, 'primeAgent.endpoint.model'],
+  [/--policy\b/g, 'primeAgent.policy'],
+  [/\bSee what is missing with: prime-agent doctor\b/g, 'The log says what was found'],
+  [/ with: prime-agent doctor\b/g, ' in the log'],
+  [/: prime-agent doctor\b/g, ' (the log names it)'],
+  [/\bRun `prime-agent doctor`; it tries the sandbox and names what is missing\b/g, 'See the log'],
+  [/ \(`prime-agent doctor` names it\)/g, ''],
+  [/\bList the tests with: prime-agent tests\b/g, 'See them with “Prime Agent: Run tests”'],
+  [/\brun the same command again\b/g, 'start again'],
+];
+
+export function inEditorWords(text: string): string {
+  return WORDS.reduce((said, [pattern, words]) => said.replace(pattern, words), text);
+}
