@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
 import { chmod, lstat, mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { formatMark, isAlive, ownMark, parseMark } from '../platform/process-mark.ts';
 import { stateFolder } from '../platform/state-folder.ts';
 import { SandboxFailure, type SandboxSession } from './sandbox.ts';
 
@@ -9,25 +9,6 @@ export interface Scratch {
   /** Absolute, without symbolic links. */
   readonly folder: string;
   remove(): Promise<void>;
-}
-
-/** Identifies a process also after its number was given to another one, where /proc tells. */
-function processMark(pid: number): string | undefined {
-  if (!existsSync('/proc/self/stat')) {
-    try {
-      process.kill(pid, 0);
-      return String(pid);
-    } catch (error) {
-      return (error as NodeJS.ErrnoException).code === 'EPERM' ? String(pid) : undefined;
-    }
-  }
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return `${pid} ${fields[19]}`;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Removes a tree also where folders are read-only or have mode 000 (overlay's work folder). */
@@ -91,7 +72,7 @@ export async function createScratch(stateDir: string): Promise<Scratch> {
   await mkdir(parent, { recursive: true, mode: 0o700 });
   const folder = join(await realpath(parent), `${process.pid}-${randomBytes(6).toString('hex')}`);
   // The mark comes first: a folder without one belongs to a process that is about to write it.
-  await writeFile(`${folder}.owner`, processMark(process.pid) ?? String(process.pid));
+  await writeFile(`${folder}.owner`, formatMark(await ownMark()));
   await mkdir(folder, { mode: 0o700 });
   return {
     folder,
@@ -109,9 +90,9 @@ export async function reapStale(stateDir: string = stateFolder()): Promise<numbe
   for (const name of await readdir(parent).catch(() => [])) {
     if (!name.endsWith('.owner')) continue;
     const owner = join(parent, name);
-    const mark = await readFile(owner, 'utf8').catch(() => '');
-    const pid = Number.parseInt(name, 10);
-    if (!Number.isInteger(pid) || mark === '' || processMark(pid) === mark) continue;
+    const mark = parseMark(await readFile(owner, 'utf8').catch(() => ''));
+    // Without one it is about to be written.
+    if (mark === undefined || (await isAlive(mark))) continue;
     try {
       await removeTree(owner.slice(0, -'.owner'.length));
       await rm(owner, { force: true });

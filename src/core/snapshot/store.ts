@@ -1,8 +1,14 @@
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import {
+  formatMark,
+  isAlive,
+  ownMark,
+  type ProcessMark,
+  parseMark,
+} from '../platform/process-mark.ts';
 import { isErrno } from './errors.ts';
-import { formatMark, isAlive, ownMark, type ProcessMark, parseMark } from './state.ts';
 
 /** Small facts of a finished base, next to its files. */
 const metaSchema = z.object({

@@ -1,5 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import {
+  formatMark,
+  isAlive,
+  ownMark,
+  parseMark,
+} from '../../../src/core/platform/process-mark.ts';
 import { isDependencyName } from '../../../src/core/snapshot/dependencies.ts';
 import { eachLimited } from '../../../src/core/snapshot/limited.ts';
 import {
@@ -12,7 +18,6 @@ import {
   toRawPath,
 } from '../../../src/core/snapshot/raw-path.ts';
 import { formatBytes } from '../../../src/core/snapshot/scan.ts';
-import { formatMark, isAlive, ownMark, parseMark } from '../../../src/core/snapshot/state.ts';
 
 describe('raw paths', () => {
   test('keep every byte through lists with NUL', () => {
