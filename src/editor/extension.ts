@@ -1,0 +1,106 @@
+import type * as vscode from 'vscode';
+import { requestAtCursor, requestToChoose } from './fix/cursor.ts';
+import type { WorkDeps } from './fix/deps.ts';
+import { readFixRequest } from './fix/request.ts';
+import { createRuns } from './fix/runs.ts';
+import { createLiveView } from './live/live-view.ts';
+import { createKeys } from './policies/keys.ts';
+import { createPatchReview } from './proposal/patch-review.ts';
+import { showMenu } from './status/menu.ts';
+import { createStatusBar } from './status/status-bar.ts';
+import { lazy } from './support/lazy.ts';
+import { registerCommands } from './support/register-commands.ts';
+import { createVirtualDocuments } from './support/virtual-documents.ts';
+import { createCodeLenses } from './tests/code-lenses.ts';
+import { createFailingFilesKey } from './tests/failing-files-key.ts';
+import { createFailureDiagnostics } from './tests/failure-diagnostics.ts';
+import { createKnownTests } from './tests/known-tests.ts';
+import { createTestPublisher } from './tests/publish.ts';
+
+export interface Extension extends vscode.Disposable {
+  /** Cancels what runs, and resolves when nothing of it is left behind. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Composes the extension; nothing is read or started here. What needs the agent's core is in chunks
+ * that are loaded by the first command.
+ *
+ * @param environment the host's variables, for example `process.env`
+ */
+export function createExtension(
+  vs: typeof vscode,
+  context: vscode.ExtensionContext,
+  environment: WorkDeps['environment'],
+): Extension {
+  const log = vs.window.createOutputChannel('Prime Agent', { log: true });
+  const runs = createRuns(vs);
+  const known = createKnownTests(vs);
+  const publisher = createTestPublisher(vs);
+  const documents = createVirtualDocuments(vs);
+  const live = createLiveView(vs);
+  const keys = createKeys(context.secrets);
+
+  const fixing = lazy(() => import('./fix/fix-flow.ts'));
+  const testing = lazy(() => import('./fix/run-tests.ts'));
+  const transcripts = lazy(() => import('./fix/transcript-document.ts'));
+  const policies = lazy(() => import('./policies/select-policy.ts'));
+
+  const deps: WorkDeps = {
+    vs,
+    log,
+    runs,
+    keys,
+    environment,
+    memento: context.workspaceState,
+    publish(folder, report) {
+      known.set(folder, report.results);
+      publisher.publish(folder, report);
+    },
+    attempts: live,
+    review: createPatchReview(vs, documents, {
+      run: async (folder, tests) => (await testing()).createTestRuns(deps).run(folder, tests),
+    }),
+    transcript: {
+      open: async (attempt) => (await transcripts()).openTranscriptDocument(vs, documents, attempt),
+    },
+  };
+
+  const commands = registerCommands(vs, log, {
+    'primeAgent.fixFailingTest': async (uri) =>
+      (await fixing()).fixTests(deps, requestToChoose(vs, uri)),
+    'primeAgent.fixTestAtCursor': async () => (await fixing()).fixTests(deps, requestAtCursor(vs)),
+    'primeAgent.fixTest': async (...args) =>
+      (await fixing()).fixTests(deps, readFixRequest(vs, args)),
+    'primeAgent.runTests': async (uri) =>
+      (await testing()).runTestsCommand(deps, uri instanceof vs.Uri ? uri : undefined),
+    'primeAgent.watchAttempt': (attemptId) =>
+      live.watch(typeof attemptId === 'string' ? attemptId : undefined),
+    'primeAgent.cancel': () => runs.cancel(),
+    'primeAgent.selectPolicy': async () =>
+      (await policies()).selectPolicy({
+        vs,
+        keys,
+        log,
+        nanoFolder: context.asAbsolutePath('policies/nano'),
+      }),
+    'primeAgent.showMenu': () => showMenu(vs, runs),
+    'primeAgent.showLog': () => log.show(true),
+  });
+
+  // In this order they are disposed: first what people start, then the work, then what shows it.
+  const parts = vs.Disposable.from(
+    commands,
+    runs,
+    createStatusBar(vs, runs),
+    createFailingFilesKey(vs, known),
+    createFailureDiagnostics(vs, known),
+    createCodeLenses(vs, known),
+    live,
+    documents,
+    publisher,
+    known,
+    log,
+  );
+  return { stop: () => runs.stop(), dispose: () => parts.dispose() };
+}

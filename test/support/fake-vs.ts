@@ -1,0 +1,473 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type * as vscode from 'vscode';
+import type { URI } from 'vscode-uri';
+import manifest from '../../package.json' with { type: 'json' };
+import * as values from './fake-vs-values.ts';
+
+/**
+ * A stand-in for the editor: it keeps what it is shown, and answers as the test's `user` says.
+ * It holds only what the extension uses; add what is missing, in the same plain way.
+ */
+export interface FakeVs {
+  readonly vs: typeof vscode;
+  /** Who sits in front of it. By default every question is closed without an answer. */
+  readonly user: FakeUser;
+  readonly messages: FakeMessage[];
+  readonly log: string[];
+  readonly progress: string[];
+  readonly contexts: Map<string, unknown>;
+  /** Commands that were run and are not registered here: the editor's own. */
+  readonly executed: { readonly id: string; readonly args: readonly unknown[] }[];
+  readonly statusBar: { text: string; tooltip?: string; command?: string };
+  readonly terminals: FakeTerminal[];
+  readonly testRuns: FakeTestRun[];
+  readonly diagnostics: Map<string, readonly values.Diagnostic[]>;
+  readonly documents: FakeDocument[];
+  readonly shown: FakeDocument[];
+  readonly lenses: vscode.CodeLensProvider[];
+  readonly actions: vscode.CodeActionProvider[];
+  readonly settings: Map<string, unknown>;
+  /** Cancels the progress that is shown now. */
+  cancelProgress(): void;
+  /** A file of the disk, opened in an editor with the cursor in a line (0-based). */
+  openEditor(path: string, line?: number): FakeDocument;
+  run(command: string, ...args: readonly unknown[]): Promise<unknown>;
+  extensions: Record<string, { isActive: boolean; exports: unknown }>;
+  trusted: boolean;
+}
+
+export interface FakeUser {
+  pick(
+    items: readonly vscode.QuickPickItem[],
+    options: vscode.QuickPickOptions,
+  ):
+    | readonly vscode.QuickPickItem[]
+    | undefined
+    | Promise<readonly vscode.QuickPickItem[] | undefined>;
+  input(options: vscode.InputBoxOptions): string | undefined;
+  /** The title of the action that is chosen. */
+  answer(message: FakeMessage): string | undefined;
+}
+
+export interface FakeMessage {
+  readonly level: 'information' | 'warning' | 'error';
+  readonly text: string;
+  readonly modal: boolean;
+  readonly actions: readonly string[];
+}
+
+export interface FakeTerminal {
+  readonly name: string;
+  text: string;
+  /** `show(true)`: the focus stays where it is. */
+  readonly shown: { readonly preserveFocus: boolean }[];
+  disposed: boolean;
+}
+
+export interface FakeTestRun {
+  readonly name: string;
+  readonly results: Map<string, { readonly state: string; readonly message?: values.TestMessage }>;
+  ended: boolean;
+}
+
+export interface FakeDocument {
+  readonly uri: URI;
+  text: string;
+  isDirty: boolean;
+}
+
+export interface FakeVsOptions {
+  /** Absolute paths, or URIs of other kinds. */
+  readonly folders?: readonly string[];
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly trusted?: boolean;
+}
+
+export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
+  const folders = (options.folders ?? []).map((path, index) => {
+    const uri = path.includes('://') ? values.Uri.parse(path) : values.Uri.file(path);
+    return { uri, name: uri.path.slice(uri.path.lastIndexOf('/') + 1), index };
+  });
+  const registered = new Map<string, (...args: readonly unknown[]) => unknown>();
+  const configured = new values.EventEmitter<vscode.ConfigurationChangeEvent>();
+  const closed = new values.EventEmitter<FakeDocument>();
+  const providers = new Map<string, vscode.TextDocumentContentProvider>();
+  let progress: values.CancellationTokenSource | undefined;
+  let active: { document: unknown; selection: unknown } | undefined;
+
+  const fake: Omit<FakeVs, 'vs'> = {
+    user: { pick: () => undefined, input: () => undefined, answer: () => undefined },
+    messages: [],
+    log: [],
+    progress: [],
+    contexts: new Map(),
+    executed: [],
+    statusBar: { text: '' },
+    terminals: [],
+    testRuns: [],
+    diagnostics: new Map(),
+    documents: [],
+    shown: [],
+    lenses: [],
+    actions: [],
+    settings: new Map(Object.entries(options.settings ?? {})),
+    extensions: {},
+    trusted: options.trusted ?? true,
+    cancelProgress: () => progress?.cancel(),
+    openEditor(path, line = 0) {
+      const document = documentOf(values.Uri.file(path));
+      active = {
+        document: asTextDocument(document),
+        selection: { active: new values.Position(line, 0) },
+      };
+      return document;
+    },
+    run: async (command, ...args) => {
+      const handler = registered.get(command);
+      if (!handler) throw new Error(`command '${command}' not found`);
+      return handler(...args);
+    },
+  };
+
+  const documentOf = (uri: URI, text?: string): FakeDocument => {
+    const known = fake.documents.find((document) => String(document.uri) === String(uri));
+    if (known) return known;
+    const made = { uri, text: text ?? readFileSync(uri.fsPath, 'utf8'), isDirty: false };
+    fake.documents.push(made);
+    return made;
+  };
+
+  const message =
+    (level: FakeMessage['level']) =>
+    async (text: string, ...rest: readonly unknown[]): Promise<string | undefined> => {
+      const [first, ...others] = rest;
+      const hasOptions = typeof first === 'object' && first !== null;
+      const modal = hasOptions && 'modal' in first && first.modal === true;
+      const actions = (hasOptions ? others : rest).filter((item) => typeof item === 'string');
+      const shown = { level, text, modal, actions };
+      fake.messages.push(shown);
+      const answer = fake.user.answer(shown);
+      if (answer !== undefined && !actions.includes(answer)) {
+        throw new Error(`the message has no action “${answer}”: ${actions.join(', ')}`);
+      }
+      return answer;
+    };
+
+  const window = {
+    showInformationMessage: message('information'),
+    showWarningMessage: message('warning'),
+    showErrorMessage: message('error'),
+    async showQuickPick(
+      given: readonly (string | vscode.QuickPickItem)[],
+      picking: vscode.QuickPickOptions = {},
+      token?: vscode.CancellationToken,
+    ) {
+      const items = given.map((item) => (typeof item === 'string' ? { label: item } : item));
+      const cancelled = new Promise<undefined>((resolve) => {
+        token?.onCancellationRequested(() => resolve(undefined));
+      });
+      const picked = await Promise.race([fake.user.pick(items, picking), cancelled]);
+      const chosen = (picked ?? []).map((item) => given[items.indexOf(item)]);
+      if (picked === undefined) return undefined;
+      return picking.canPickMany ? chosen : chosen[0];
+    },
+    createQuickPick: () => createQuickPick(fake.user),
+    showInputBox: async (asking: vscode.InputBoxOptions) => {
+      const typed = fake.user.input(asking);
+      const refused = typed === undefined ? undefined : await asking.validateInput?.(typed);
+      if (refused) throw new Error(`the input box refuses “${typed}”: ${String(refused)}`);
+      return typed;
+    },
+    async withProgress(
+      { title }: vscode.ProgressOptions,
+      work: (
+        progress: { report(value: { message?: string }): void },
+        token: vscode.CancellationToken,
+      ) => Promise<unknown>,
+    ) {
+      const source = new values.CancellationTokenSource();
+      progress = source;
+      fake.progress.push(title ?? '');
+      const report = (value: { message?: string }): number =>
+        fake.progress.push(`${title}: ${value.message}`);
+      return work({ report }, source.token as unknown as vscode.CancellationToken);
+    },
+    createOutputChannel: () => {
+      const line = (level: string) => (text: string) => fake.log.push(`${level} ${text}`);
+      return {
+        ...{ info: line('info'), warn: line('warn'), error: line('error'), debug: line('debug') },
+        ...{ show: () => undefined, dispose: () => undefined },
+      };
+    },
+    createStatusBarItem: () =>
+      Object.assign(fake.statusBar, { show: () => undefined, dispose: () => undefined }),
+    createTerminal: ({ name, pty }: vscode.ExtensionTerminalOptions) => {
+      const terminal: FakeTerminal = { name, text: '', shown: [], disposed: false };
+      fake.terminals.push(terminal);
+      pty.onDidWrite((text) => {
+        terminal.text += text;
+      });
+      return {
+        show(preserveFocus = false) {
+          if (terminal.shown.length === 0) pty.open(undefined);
+          terminal.shown.push({ preserveFocus });
+        },
+        dispose() {
+          terminal.disposed = true;
+          pty.close();
+        },
+      };
+    },
+    get activeTextEditor() {
+      return active;
+    },
+    async showTextDocument(document: { readonly uri: URI }) {
+      const found = fake.documents.find(({ uri }) => String(uri) === String(document.uri));
+      if (found) fake.shown.push(found);
+      return { document };
+    },
+  };
+
+  const asTextDocument = (document: FakeDocument) => ({
+    uri: document.uri,
+    getText: () => document.text,
+    get lineCount() {
+      return document.text.split('\n').length;
+    },
+    get isDirty() {
+      return document.isDirty;
+    },
+    validateRange: (range: values.Range) => range,
+    save: async () => {
+      writeFileSync(document.uri.fsPath, document.text);
+      document.isDirty = false;
+      return true;
+    },
+  });
+
+  const workspace = {
+    get workspaceFolders() {
+      return folders.length > 0 ? folders : undefined;
+    },
+    get isTrusted() {
+      return fake.trusted;
+    },
+    getWorkspaceFolder: (uri: URI) =>
+      folders.find(
+        (folder) => uri.path === folder.uri.path || uri.path.startsWith(`${folder.uri.path}/`),
+      ),
+    fs: { isWritableFileSystem: () => true },
+    getConfiguration: (prefix: string) => ({
+      get: (name: string) => {
+        const id = `${prefix}.${name}`;
+        const declared: Record<string, { default?: unknown }> =
+          manifest.contributes.configuration.properties;
+        if (!(id in declared)) throw new Error(`${id} is not in the manifest`);
+        return fake.settings.has(id) ? fake.settings.get(id) : declared[id]?.default;
+      },
+      update: async (name: string, value: unknown) => {
+        const id = `${prefix}.${name}`;
+        fake.settings.set(id, value);
+        configured.fire({ affectsConfiguration: (asked) => asked === id });
+      },
+    }),
+    onDidChangeConfiguration: configured.event,
+    onDidCloseTextDocument: closed.event,
+    registerTextDocumentContentProvider(
+      scheme: string,
+      provider: vscode.TextDocumentContentProvider,
+    ) {
+      providers.set(scheme, provider);
+      return new values.Disposable(() => providers.delete(scheme));
+    },
+    get textDocuments() {
+      return fake.documents.map(asTextDocument);
+    },
+    async openTextDocument(uri: URI) {
+      const text = await providers
+        .get(uri.scheme)
+        ?.provideTextDocumentContent(
+          uri as vscode.Uri,
+          new values.CancellationTokenSource().token as unknown as vscode.CancellationToken,
+        );
+      return asTextDocument(documentOf(uri, text ?? undefined));
+    },
+    async applyEdit({ edits }: values.WorkspaceEdit) {
+      for (const edit of edits) {
+        if (edit.kind === 'replace') {
+          const document = documentOf(edit.uri);
+          document.text = edit.text;
+          document.isDirty = true;
+        } else if (edit.kind === 'create') writeFileSync(edit.uri.fsPath, edit.contents);
+        else rmSync(edit.uri.fsPath);
+      }
+      return true;
+    },
+  };
+
+  const commands = {
+    registerCommand(id: string, handler: (...args: readonly unknown[]) => unknown) {
+      if (registered.has(id)) throw new Error(`command '${id}' already exists`);
+      registered.set(id, handler);
+      return new values.Disposable(() => registered.delete(id));
+    },
+    async executeCommand(id: string, ...args: readonly unknown[]) {
+      const handler = registered.get(id);
+      if (handler) return handler(...args);
+      if (id === 'setContext') fake.contexts.set(String(args[0]), args[1]);
+      else fake.executed.push({ id, args });
+      return undefined;
+    },
+  };
+
+  const languages = {
+    createDiagnosticCollection: () => ({
+      set: (uri: URI, diagnostics: readonly values.Diagnostic[]) =>
+        fake.diagnostics.set(uri.path, diagnostics),
+      clear: () => fake.diagnostics.clear(),
+      dispose: () => fake.diagnostics.clear(),
+    }),
+    registerCodeLensProvider(_selector: unknown, provider: vscode.CodeLensProvider) {
+      fake.lenses.push(provider);
+      return new values.Disposable(() => undefined);
+    },
+    registerCodeActionsProvider(_selector: unknown, provider: vscode.CodeActionProvider) {
+      fake.actions.push(provider);
+      return new values.Disposable(() => undefined);
+    },
+  };
+
+  const vs = {
+    ...values,
+    window,
+    workspace,
+    commands,
+    languages,
+    tests: { createTestController: () => createController(fake.testRuns) },
+    extensions: { getExtension: (id: string) => fake.extensions[id] },
+    l10n: { t: fillIn },
+    ProgressLocation: { Notification: 15 },
+    StatusBarAlignment: { Left: 1, Right: 2 },
+    QuickPickItemKind: { Separator: -1, Default: 0 },
+    ConfigurationTarget: { Global: 1, Workspace: 2 },
+    DiagnosticSeverity: { Error: 0, Warning: 1, Information: 2, Hint: 3 },
+    CodeActionKind: { QuickFix: 'quickfix' },
+  };
+  return Object.assign(fake, { vs: vs as unknown as typeof vscode });
+}
+
+function fillIn(text: string, ...args: readonly unknown[]): string {
+  return text.replace(/\{(\d+)\}/g, (_, index: string) => String(args[Number(index)]));
+}
+
+function createQuickPick(user: FakeUser) {
+  const accepted = new values.EventEmitter<void>();
+  const hidden = new values.EventEmitter<void>();
+  const list = {
+    title: '',
+    placeholder: '',
+    busy: false,
+    matchOnDescription: false,
+    items: [] as readonly vscode.QuickPickItem[],
+    selectedItems: [] as readonly vscode.QuickPickItem[],
+    onDidAccept: accepted.event,
+    onDidHide: hidden.event,
+    /** People read before they choose: until nothing more is looked for. */
+    show() {
+      const choose = async (): Promise<void> => {
+        while (list.busy) await new Promise((resolve) => setTimeout(resolve, 5));
+        const picked = await user.pick(list.items, { title: list.title });
+        if (picked === undefined) return list.hide();
+        list.selectedItems = picked;
+        accepted.fire();
+      };
+      void choose();
+    },
+    hide: () => hidden.fire(),
+    dispose: () => undefined,
+  };
+  return list;
+}
+
+interface FakeItem {
+  readonly id: string;
+  readonly label: string;
+  readonly uri: URI | undefined;
+  range?: values.Range;
+  readonly children: FakeItems;
+  parent?: FakeItem;
+}
+
+interface FakeItems extends Iterable<readonly [string, FakeItem]> {
+  replace(items: readonly FakeItem[]): void;
+  add(item: FakeItem): void;
+}
+
+function createItems(parent?: FakeItem): FakeItems {
+  const items = new Map<string, FakeItem>();
+  const add = (item: FakeItem): void => {
+    if (parent) item.parent = parent;
+    items.set(item.id, item);
+  };
+  return {
+    add,
+    replace(given) {
+      items.clear();
+      for (const item of given) add(item);
+    },
+    [Symbol.iterator]: () => items[Symbol.iterator](),
+  };
+}
+
+function createController(runs: FakeTestRun[]) {
+  return {
+    items: createItems(),
+    createTestItem(id: string, label: string, uri?: URI) {
+      const item = { id, label, uri } as FakeItem;
+      return Object.assign(item, { children: createItems(item) });
+    },
+    createTestRun(_request: unknown, name: string) {
+      const run: FakeTestRun = { name, results: new Map(), ended: false };
+      runs.push(run);
+      const state = (name: string) => (item: FakeItem, message?: unknown) => {
+        const failure = message instanceof values.TestMessage ? { message } : {};
+        run.results.set(item.id, { state: name, ...failure });
+      };
+      return {
+        passed: state('passed'),
+        failed: state('failed'),
+        errored: state('errored'),
+        skipped: state('skipped'),
+        appendOutput: () => undefined,
+        end() {
+          run.ended = true;
+        },
+      };
+    },
+    dispose: () => undefined,
+  };
+}
+
+/** Secrets and remembered values, as the extension's context has them. */
+export function createFakeContext(extensionPath: string) {
+  const secrets = new Map<string, string>();
+  const state = new Map<string, unknown>();
+  const subscriptions: { dispose(): unknown }[] = [];
+  const memento = {
+    get: (key: string) => state.get(key),
+    update: async (key: string, value: unknown) => void state.set(key, value),
+    keys: () => [...state.keys()],
+  };
+  const context = {
+    subscriptions,
+    secrets: {
+      get: async (key: string) => secrets.get(key),
+      store: async (key: string, value: string) => void secrets.set(key, value),
+      delete: async (key: string) => void secrets.delete(key),
+    },
+    workspaceState: memento,
+    globalState: memento,
+    asAbsolutePath: (path: string) => `${extensionPath}/${path}`,
+  };
+  return { context: context as unknown as vscode.ExtensionContext, secrets, state, subscriptions };
+}
