@@ -1,4 +1,4 @@
-import { appendFile, readFile, rename, writeFile } from 'node:fs/promises';
+import { appendFile, open, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type AttemptSummary, summarySchema } from './summary.ts';
 
@@ -10,19 +10,80 @@ import { type AttemptSummary, summarySchema } from './summary.ts';
 /** Begins with a dot, as no attempt id does. */
 const INDEX = '.index.jsonl';
 
-export async function readIndex(folder: string): Promise<ReadonlyMap<string, AttemptSummary>> {
-  const summaries = new Map<string, AttemptSummary>();
-  let text: string;
-  try {
-    text = await readFile(join(folder, INDEX), 'utf8');
-  } catch {
+export interface IndexReader {
+  /** What the index says now. Only what was appended since the last call is read and parsed. */
+  read(): Promise<ReadonlyMap<string, AttemptSummary>>;
+}
+
+/** Bytes before the known end that must be the same still: else it is another file. */
+const OVERLAP = 256;
+
+export function createIndexReader(folder: string): IndexReader {
+  let summaries = new Map<string, AttemptSummary>();
+  /** Bytes of complete lines that were read, and the last of them. */
+  let known = 0;
+  let overlap: Buffer = Buffer.alloc(0);
+  let queue: Promise<unknown> = Promise.resolve();
+
+  const forget = (): void => {
+    summaries = new Map();
+    known = 0;
+    overlap = Buffer.alloc(0);
+  };
+
+  const update = async (): Promise<ReadonlyMap<string, AttemptSummary>> => {
+    const from = known - overlap.length;
+    let bytes = await readFrom(join(folder, INDEX), from);
+    if (!bytes?.subarray(0, overlap.length).equals(overlap)) {
+      forget();
+      if (bytes && from > 0) bytes = await readFrom(join(folder, INDEX), 0);
+    }
+    if (!bytes) return summaries;
+    const fresh = bytes.subarray(overlap.length);
+    const complete = fresh.lastIndexOf('\n') + 1;
+    for (const line of fresh.toString('utf8', 0, complete).split('\n')) add(line);
+    known += complete;
+    overlap = Buffer.from(
+      bytes.subarray(Math.max(0, overlap.length + complete - OVERLAP), overlap.length + complete),
+    );
+    // A last line without its end may be cut, or whole; it is looked at again the next time.
+    add(fresh.toString('utf8', complete));
     return summaries;
-  }
-  for (const line of text.split('\n')) {
+  };
+  const add = (line: string): void => {
     const summary = parseSummary(line);
     if (summary) summaries.set(summary.attemptId, summary);
+  };
+
+  return {
+    read() {
+      const done = queue.then(update);
+      queue = done.catch(() => undefined);
+      return done;
+    },
+  };
+}
+
+/** undefined: there is no such file, or it cannot be read. */
+async function readFrom(path: string, position: number): Promise<Buffer | undefined> {
+  try {
+    const file = await open(path, 'r');
+    try {
+      const { size } = await file.stat();
+      const bytes = Buffer.alloc(Math.max(0, size - position));
+      let read = 0;
+      while (read < bytes.length) {
+        const { bytesRead } = await file.read(bytes, read, bytes.length - read, position + read);
+        if (bytesRead === 0) break;
+        read += bytesRead;
+      }
+      return bytes.subarray(0, read);
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return undefined;
   }
-  return summaries;
 }
 
 function parseSummary(line: string): AttemptSummary | undefined {

@@ -1,9 +1,9 @@
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Redactor } from '../agent/redactor.ts';
 import { writeErrorOf } from './errors.ts';
 import { workspaceFolder } from './folder.ts';
-import { appendToIndex, readIndex, rewriteIndex } from './index-file.ts';
+import { appendToIndex, createIndexReader, type IndexReader, rewriteIndex } from './index-file.ts';
 import { readTrajectory } from './reader.ts';
 import {
   DEFAULT_RETENTION,
@@ -49,6 +49,8 @@ export interface TrajectoryStore {
   /** Rejects with `TrajectoryFormatError`, or with the file system's error. */
   read(attempt: StoredAttempt): Promise<Trajectory>;
   setPinned(attempt: StoredAttempt, pinned: boolean): Promise<void>;
+  /** Removes records, pinned ones too, and what the index says of them. One that is gone already is no error. */
+  remove(attempts: readonly Pick<StoredAttempt, 'path'>[]): Promise<void>;
   /** Removes the oldest records until the rest is within the limits. Returns how many went. */
   prune(limits?: RetentionLimits): Promise<number>;
 }
@@ -60,21 +62,46 @@ export interface CreateOptions {
   readonly redactor: Redactor;
 }
 
+/** What a store remembers of a folder, so that listing it again costs only what is new. */
+interface KnownFolder {
+  readonly path: string;
+  readonly index: IndexReader;
+  /** Records that are not in the index, as they were when they were read. By path. */
+  readonly outside: Map<string, { readonly stamp: string; readonly summary: AttemptSummary }>;
+}
+
 /**
  * Records on disk: a folder per workspace (named by a hash), in it one file per attempt and an
- * index. Folders are 0700, files 0600.
+ * index. Folders are 0700, files 0600. A store that is kept lists faster the second time.
  *
  * @param root absolute path, see `trajectoriesRoot`. Made when the first record is.
  */
 export function createTrajectoryStore(root: string): TrajectoryStore {
-  const folders = async (): Promise<readonly string[]> => {
+  const known = new Map<string, KnownFolder>();
+  const folderAt = (name: string): KnownFolder => {
+    const path = join(root, name);
+    const found = known.get(name) ?? { path, index: createIndexReader(path), outside: new Map() };
+    known.set(name, found);
+    return found;
+  };
+  const folders = async (): Promise<readonly KnownFolder[]> => {
     const names = await namesIn(root);
-    return names.filter((name) => /^[0-9a-f]{16}$/.test(name)).map((name) => join(root, name));
+    return names.filter((name) => /^[0-9a-f]{16}$/.test(name)).map(folderAt);
+  };
+  const removeFrom = async (folder: KnownFolder, paths: readonly string[]): Promise<void> => {
+    for (const path of paths) {
+      await rm(path, { force: true });
+      await rm(pinOf(path), { force: true });
+    }
+    const present = new Set(await recordIdsIn(folder.path));
+    const index = await folder.index.read();
+    const kept = [...index.values()].filter(({ attemptId }) => present.has(attemptId));
+    if (kept.length < index.size) await rewriteIndex(folder.path, kept);
   };
 
   const list = async (workspacePath?: string): Promise<readonly StoredAttempt[]> => {
     const wanted =
-      workspacePath === undefined ? await folders() : [join(root, workspaceFolder(workspacePath))];
+      workspacePath === undefined ? await folders() : [folderAt(workspaceFolder(workspacePath))];
     const attempts = (await Promise.all(wanted.map(listFolder))).flat();
     return attempts.sort((a, b) =>
       a.startedAt === b.startedAt
@@ -113,22 +140,18 @@ export function createTrajectoryStore(root: string): TrajectoryStore {
       }
     },
 
+    async remove(attempts) {
+      const records = attempts.map(({ path }) => ({
+        path,
+        folder: folderAt(basename(dirname(path))),
+      }));
+      for (const [folder, paths] of byFolder(records)) await removeFrom(folder, paths);
+    },
+
     async prune(limits = DEFAULT_RETENTION) {
       const records = (await Promise.all((await folders()).map(retainedIn))).flat();
       const removed = recordsToRemove(records, limits);
-      const touched = new Set<string>();
-      for (const { path, folder } of removed) {
-        await rm(path, { force: true });
-        touched.add(folder);
-      }
-      for (const folder of touched) {
-        const present = new Set(await recordIdsIn(folder));
-        const index = await readIndex(folder);
-        await rewriteIndex(
-          folder,
-          [...index.values()].filter(({ attemptId }) => present.has(attemptId)),
-        );
-      }
+      for (const [folder, paths] of byFolder(removed)) await removeFrom(folder, paths);
       return removed.length;
     },
   };
@@ -159,12 +182,12 @@ async function createRecord(root: string, options: CreateOptions): Promise<Traje
   });
 }
 
-async function listFolder(folder: string): Promise<readonly StoredAttempt[]> {
-  const [names, index] = await Promise.all([namesIn(folder), readIndex(folder)]);
+async function listFolder(folder: KnownFolder): Promise<readonly StoredAttempt[]> {
+  const [names, index] = await Promise.all([namesIn(folder.path), folder.index.read()]);
   const pins = new Set(names.filter((name) => name.endsWith(PIN)));
   const attempts: StoredAttempt[] = [];
   for (const id of recordIds(names)) {
-    const path = join(folder, `${id}${RECORD}`);
+    const path = join(folder.path, `${id}${RECORD}`);
     const summary = index.get(id) ?? (await summaryFromRecord(folder, path, id));
     if (summary) attempts.push({ ...summary, path, pinned: pins.has(`${id}${PIN}`) });
   }
@@ -173,32 +196,66 @@ async function listFolder(folder: string): Promise<readonly StoredAttempt[]> {
 
 /** For a record that the index does not know: unfinished, damaged, or written just before a crash. */
 async function summaryFromRecord(
-  folder: string,
+  { path: folder, outside }: KnownFolder,
   path: string,
   id: string,
 ): Promise<AttemptSummary | undefined> {
   try {
-    const { header, turns, end } = await readTrajectory(path);
-    const summary = summaryOf(header, turns.length, end);
-    if (summary.endedAt !== null) await appendToIndex(folder, summary);
+    const { size, mtimeMs } = await stat(path);
+    const stamp = `${size} ${mtimeMs}`;
+    const before = outside.get(path);
+    if (before?.stamp === stamp) return before.summary;
+    const summary = await readSummary(path, id);
+    if (summary.endedAt === null) outside.set(path, { stamp, summary });
+    else {
+      outside.delete(path);
+      await appendToIndex(folder, summary);
+    }
     return summary;
   } catch (error) {
+    outside.delete(path);
     if (isMissing(error)) return undefined;
-    return damagedSummary(id, error instanceof Error ? error.message : String(error));
+    return damagedSummary(id, messageOf(error));
   }
+}
+
+async function readSummary(path: string, id: string): Promise<AttemptSummary> {
+  try {
+    const { header, turns, end } = await readTrajectory(path);
+    return summaryOf(header, turns.length, end);
+  } catch (error) {
+    if (isMissing(error)) throw error;
+    return damagedSummary(id, messageOf(error));
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 interface StoredRecord extends RetainedRecord {
   readonly path: string;
-  readonly folder: string;
+  readonly folder: KnownFolder;
 }
 
-async function retainedIn(folder: string): Promise<readonly StoredRecord[]> {
-  const [names, index] = await Promise.all([namesIn(folder), readIndex(folder)]);
+function byFolder(
+  records: readonly Pick<StoredRecord, 'path' | 'folder'>[],
+): ReadonlyMap<KnownFolder, readonly string[]> {
+  const paths = new Map<KnownFolder, string[]>();
+  for (const { path, folder } of records) {
+    const some = paths.get(folder);
+    if (some) some.push(path);
+    else paths.set(folder, [path]);
+  }
+  return paths;
+}
+
+async function retainedIn(folder: KnownFolder): Promise<readonly StoredRecord[]> {
+  const [names, index] = await Promise.all([namesIn(folder.path), folder.index.read()]);
   const pins = new Set(names.filter((name) => name.endsWith(PIN)));
   const records: StoredRecord[] = [];
   for (const id of recordIds(names)) {
-    const path = join(folder, `${id}${RECORD}`);
+    const path = join(folder.path, `${id}${RECORD}`);
     try {
       const { size, mtimeMs } = await stat(path);
       const goingOn = !index.has(id) && Date.now() - mtimeMs < UNFINISHED_GRACE_MS;

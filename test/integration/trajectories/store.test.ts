@@ -243,6 +243,74 @@ describe('retention', () => {
   });
 });
 
+describe('a store that is kept', () => {
+  test('sees what another one wrote, changed and removed', async () => {
+    const store = newStore();
+    const other = createTrajectoryStore(store.root);
+    const ids = async () => (await store.list(WORKSPACE)).map(({ attemptId }) => attemptId);
+    expect(await ids()).toEqual([]);
+    for (let number = 1; number <= 5; number++) {
+      await write(other, `a-${number}`);
+      expect((await ids())[0]).toBe(`a-${number}`);
+    }
+    const [newest] = await other.list();
+    if (newest) await other.remove([newest]);
+    expect(await ids()).toEqual(['a-4', 'a-3', 'a-2', 'a-1']);
+    await write(other, 'a-9');
+    expect(await ids()).toEqual(['a-9', 'a-4', 'a-3', 'a-2', 'a-1']);
+  });
+
+  test('follows an attempt that goes on until its end', async () => {
+    const store = newStore();
+    const writer = await createTrajectoryStore(store.root).create({
+      workspacePath: WORKSPACE,
+      attemptId: 'a-1',
+      redactor,
+    });
+    const listed = async () =>
+      (await store.list()).map(({ outcome, turns }) => [outcome, turns] as const);
+    await writer.append(header({ attemptId: 'a-1' }));
+    expect(await listed()).toEqual([['unfinished', 0]]);
+    await writer.append(turn(0));
+    expect(await listed()).toEqual([['unfinished', 1]]);
+    await writer.append(end());
+    await writer.close();
+    expect(await listed()).toEqual([['solved', 1]]);
+  });
+
+  test('reads a record without an end once as long as it stays the same', async () => {
+    const store = newStore();
+    const path = await write(store, 'a-1', [turn(0)]);
+    const { size } = await stat(path);
+    await utimes(path, 7, 7);
+    const before = await store.list();
+    // Read again, it would be listed as damaged.
+    await writeFile(path, 'x'.repeat(size));
+    await utimes(path, 7, 7);
+    expect(await store.list()).toEqual(before);
+    await utimes(path, 5, 5);
+    expect((await store.list())[0]?.outcome).toBe('damaged');
+  });
+});
+
+describe('removing', () => {
+  test('takes away the record, its pin and what the index says of it', async () => {
+    const store = newStore();
+    for (const id of ['a-1', 'a-2', 'a-3']) await write(store, id);
+    await write(store, 'b-1', undefined, '/srv/other');
+    const [third, , first] = await store.list(WORKSPACE);
+    const [other] = await store.list('/srv/other');
+    if (!first || !third || !other) throw new Error('not listed');
+    await store.setPinned(first, true);
+    await store.remove([first, third, other]);
+    const folder = join(store.root, workspaceFolder(WORKSPACE));
+    expect((await readdir(folder)).sort()).toEqual(['.index.jsonl', 'a-2.jsonl']);
+    expect(await readFile(join(folder, '.index.jsonl'), 'utf8')).not.toMatch(/"a-[13]"/);
+    expect((await store.list()).map(({ attemptId }) => attemptId)).toEqual(['a-2']);
+    await store.remove([first]);
+  });
+});
+
 test('the root follows PRIME_AGENT_HOME, else the user’s data folder', () => {
   expect(trajectoriesRoot({ PRIME_AGENT_HOME: '/data/prime' })).toBe('/data/prime/trajectories');
   expect(trajectoriesRoot({})).toMatch(/prime-agent.*trajectories$/);
