@@ -138,7 +138,7 @@ export const FULL: NanoSettings = {
         exercises: false,
         learn: 'assistant',
         rows_per_step: 16,
-        steps: 1200,
+        steps: 900,
         peak: 3e-3,
         schedule: 'cosine',
         warmup_steps: 30,
@@ -152,7 +152,7 @@ export const FULL: NanoSettings = {
       { temperature: 0, attempts: 1 },
       { temperature: 1, attempts: 8 },
     ],
-    limit: 200,
+    limit: 120,
   },
 };
 
