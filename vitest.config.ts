@@ -58,7 +58,7 @@ export default defineConfig({
           sequence: { groupOrder: 3 },
           include: ['test/e2e/**/*.test.ts'],
           pool: 'forks',
-          testTimeout: 300_000,
+          testTimeout: 600_000,
           hookTimeout: 120_000,
           maxWorkers: 1,
         },

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openEditor } from './support/editor.ts';
 import { copyExample } from './support/example.ts';
-import { PATIENCE_MS } from './support/workbench.ts';
+import { eventually } from './support/workbench.ts';
 
 const COMMAND = 'Prime Agent: Fix failing test';
 
@@ -9,10 +9,10 @@ test('the packaged extension activates, and the palette offers its command', asy
   const folder = await copyExample('shop-cart');
   const { workbench, logs } = await openEditor({ folder });
 
-  await expect
-    .poll(async () => extensionHostLog(await logs()), { timeout: PATIENCE_MS })
-    .toContain('_doActivateExtension prime-agent.prime-agent');
-  await expect.poll(() => workbench.commandsFor('Prime Agent')).toContain(COMMAND);
+  await eventually(async () => extensionHostLog(await logs())).toContain(
+    '_doActivateExtension prime-agent.prime-agent',
+  );
+  await eventually(() => workbench.commandsFor('Prime Agent')).toContain(COMMAND);
   expect(extensionHostLog(await logs())).not.toMatch(/\[error\].*prime-agent/i);
 });
 

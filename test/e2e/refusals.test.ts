@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { openEditor } from './support/editor.ts';
 import { copyExample } from './support/example.ts';
+import { eventually } from './support/workbench.ts';
 
 const COMMAND = 'Prime Agent: Fix failing test';
 
@@ -18,11 +19,9 @@ test('without a folder, the command says so and offers to open one', async () =>
 test('in Restricted Mode, the command refuses with the reason and leads to the trust', async () => {
   const folder = await copyExample('shop-cart');
   const { workbench, page } = await openEditor({ folder, trust: 'ask' });
-  const question = await workbench.dialog('Do you trust the authors');
-  await question.press(/No/);
-  await expect
-    .poll(() => workbench.statusBar())
-    .toContainEqual(expect.stringMatching('Restricted Mode'));
+  await eventually(() => workbench.statusBar()).toContainEqual(
+    expect.stringMatching('Restricted Mode'),
+  );
 
   await workbench.runCommand(COMMAND);
 

@@ -50,6 +50,7 @@ const QUIET = {
   'update.mode': 'none',
   'window.commandCenter': false,
   'workbench.enableExperiments': false,
+  'workbench.hover.delay': 60_000,
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'workbench.startupEditor': 'none',
   'workbench.tips.enabled': false,

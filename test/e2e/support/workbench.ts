@@ -65,9 +65,14 @@ export interface Diff {
 }
 
 /** Two busy cores and no GPU: slow is not broken. */
-export const PATIENCE_MS = 60_000;
+export const PATIENCE_MS = 120_000;
 
 const POLL = { timeout: PATIENCE_MS, interval: 200 };
+
+/** `expect` of what becomes true within the patience. */
+export function eventually<T>(read: () => Promise<T>) {
+  return expect.poll(read, POLL);
+}
 
 export function createWorkbench(page: Page): Workbench {
   page.setDefaultTimeout(PATIENCE_MS);
@@ -89,13 +94,11 @@ export function createWorkbench(page: Page): Workbench {
   const quickPick: QuickPick = {
     async opened(text) {
       const widget = page.locator('.quick-input-widget');
-      await expect
-        .poll(async () => {
-          const title = await widget.locator('.quick-input-title').allInnerTexts();
-          const placeholder = await input.getAttribute('placeholder').catch(() => '');
-          return `${title.join(' ')}\n${placeholder ?? ''}`;
-        }, POLL)
-        .toMatch(pattern(text));
+      await eventually(async () => {
+        const title = await widget.locator('.quick-input-title').allInnerTexts();
+        const placeholder = await input.getAttribute('placeholder').catch(() => '');
+        return `${title.join(' ')}\n${placeholder ?? ''}`;
+      }).toMatch(pattern(text));
       await rows.first().waitFor();
     },
     items: labels,
@@ -134,41 +137,38 @@ export function createWorkbench(page: Page): Workbench {
     },
     async runCommand(title) {
       // What extensions contribute comes a little after the window.
-      await expect
-        .poll(async () => {
-          if (!(await input.isVisible())) await openPalette(title);
-          const found = await labels();
-          if (!found.includes(title)) {
-            await quickPick.cancel();
-            return found;
-          }
+      await eventually(async () => {
+        if (!(await input.isVisible())) await openPalette(title);
+        const found = await labels();
+        if (!found.includes(title)) {
+          await quickPick.cancel();
           return found;
-        }, POLL)
-        .toContain(title);
+        }
+        return found;
+      }).toContain(title);
       await rowOf(rows, title).click();
     },
     quickPick,
     async notification(text) {
       const item = page.locator('.notification-list-item').filter({ hasText: text }).first();
-      await expect
-        .poll(async () => {
-          if (await item.isVisible()) return pattern(text).source;
-          // A message without a button leaves after some seconds and waits behind the bell.
-          const unread = page.locator(
-            '.notifications-status-bell-unread, [id="status.notifications"] .codicon-bell-dot',
-          );
-          if ((await toasts.count()) === 0 && (await unread.count()) > 0)
-            await unread.first().click();
-          return shown();
-        }, POLL)
-        .toEqual(pattern(text).source);
+      await eventually(async () => {
+        if (await item.isVisible()) return pattern(text).source;
+        // A message without a button leaves after some seconds and waits behind the bell.
+        const unread = page.locator(
+          '.notifications-status-bell-unread, [id="status.notifications"] .codicon-bell-dot',
+        );
+        if ((await toasts.count()) === 0 && (await unread.count()) > 0)
+          await unread.first().click();
+        return shown();
+      }).toEqual(pattern(text).source);
       const message = item.locator('.notification-list-item-message');
       const buttons = item.locator('.notification-list-item-buttons-container .monaco-button');
       return {
         text: (await texts(message))[0] ?? '',
         buttons: await texts(buttons),
         async press(button) {
-          await buttons.filter({ hasText: button }).first().click();
+          // By keyboard: a tooltip may lie over it.
+          await buttons.filter({ hasText: button }).first().press('Enter');
         },
       };
     },
