@@ -25,17 +25,19 @@ const USUAL_PORTS: LocalPorts = { ollama: 11434, llamaCpp: 8080, lmStudio: 1234,
 const PATIENCE_MS = 300;
 
 /**
- * Asks the usual ports, all at the same time, within 300 ms. Something else that listens there is
+ * Asks the usual ports, all at the same time, within 300 ms or `patienceMs`. Something else that listens there is
  * recognised by its answer and left out. Never rejects, except with the signal's reason.
  */
 export async function findLocalServers(options: {
   readonly signal: AbortSignal;
   readonly ports?: Partial<LocalPorts>;
+  readonly patienceMs?: number;
 }): Promise<readonly LocalServer[]> {
   options.signal.throwIfAborted();
   const ports = { ...USUAL_PORTS, ...options.ports };
-  const dispatcher = new Agent({ connect: { timeout: PATIENCE_MS } });
-  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(PATIENCE_MS)]);
+  const { patienceMs = PATIENCE_MS } = options;
+  const dispatcher = new Agent({ connect: { timeout: patienceMs } });
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(patienceMs)]);
   const ask: Ask = (port, path, schema) => askJson(dispatcher, signal, port, path, schema);
   try {
     const found = await Promise.all([

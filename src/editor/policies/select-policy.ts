@@ -16,6 +16,9 @@ export interface SelectPolicyOptions {
   readonly ports?: Partial<LocalPorts>;
 }
 
+/** The list is there already, so a busy server may take a little longer to join it. */
+const PATIENCE_MS = 1_500;
+
 interface PolicyItem extends vscode.QuickPickItem {
   readonly choice?:
     | { readonly kind: 'edit-search' | 'nano' | 'other' }
@@ -59,7 +62,11 @@ function pick(options: SelectPolicyOptions): Promise<PolicyItem | undefined> {
   list.busy = true;
   list.items = itemsOf(options, []);
   list.show();
-  findLocalServers({ signal: stop.signal, ...(ports ? { ports } : {}) })
+  findLocalServers({
+    signal: stop.signal,
+    patienceMs: PATIENCE_MS,
+    ...(ports ? { ports } : {}),
+  })
     .then((servers) => {
       const found = servers.flatMap(({ name, baseUrl, models }) =>
         models.map(

@@ -9,7 +9,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bLeave it out with --test,/g, 'Choose other tests,'],
   [/ \(--no-parity leaves it out\)/g, ' (primeAgent.parity switches this off)'],
   [/`?--sandbox (\w+)`?/g, 'primeAgent.sandbox “$1”'],
-  [/ with --policy \S+ --model [^;\s]+/g, ''],
+  [/ with --policy \S+ --model [^;\s]*[^;\s.]/g, ''],
   [/\bLeave --model out, or name an endpoint with --policy\b/g, 'Clear primeAgent.endpoint.model'],
   [/: --policy edit-search\b/g, ': edit-search'],
   [/--model\b/g, 'primeAgent.endpoint.model'],
