@@ -1,4 +1,5 @@
 import { toAtif, toJsonLines } from '../../core/trajectories/export.ts';
+import { readFeedback } from '../../core/trajectories/feedback.ts';
 import { trajectoriesRoot } from '../../core/trajectories/folder.ts';
 import {
   createTrajectoryStore,
@@ -39,7 +40,9 @@ export async function showCommand(id: string, context: CliContext): Promise<Exit
   const attempt = await findOne(store, id, context);
   if (!attempt) return EXIT.usage;
   const { visible } = createStyle(context.stdout, context.env);
-  context.stdout.write(visible(toMarkdown(await store.read(attempt))));
+  context.stdout.write(
+    visible(toMarkdown(await store.read(attempt), await readFeedback(attempt.path))),
+  );
   return EXIT.ok;
 }
 

@@ -2,6 +2,7 @@ import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Redactor } from '../agent/redactor.ts';
 import { writeErrorOf } from './errors.ts';
+import { feedbackPath } from './feedback.ts';
 import { workspaceFolder } from './folder.ts';
 import { appendToIndex, createIndexReader, type IndexReader, rewriteIndex } from './index-file.ts';
 import { readTrajectory } from './reader.ts';
@@ -92,6 +93,7 @@ export function createTrajectoryStore(root: string): TrajectoryStore {
     for (const path of paths) {
       await rm(path, { force: true });
       await rm(pinOf(path), { force: true });
+      await rm(feedbackPath(path), { force: true });
     }
     const present = new Set(await recordIdsIn(folder.path));
     const index = await folder.index.read();

@@ -1,9 +1,14 @@
+import { describeFeedback, type FeedbackLine } from './feedback.ts';
 import type { TurnLine } from './schema.ts';
 import type { Trajectory } from './trajectory.ts';
 
 /** The record as Markdown, for people. Shows everything that the model saw and wrote. */
-export function toMarkdown({ header, turns, end, cut }: Trajectory): string {
+export function toMarkdown(
+  { header, turns, end, cut }: Trajectory,
+  feedback: readonly FeedbackLine[] = [],
+): string {
   const { task, policy } = header;
+  const review = describeFeedback(feedback);
   const sections = [
     `# Attempt ${header.attemptId}`,
     [
@@ -11,6 +16,7 @@ export function toMarkdown({ header, turns, end, cut }: Trajectory): string {
       `- Policy: ${policy.label}${policy.version ? ` (${policy.version})` : ''}`,
       `- Started: ${header.startedAt}, sandbox ${header.sandbox}, ${header.rules} rules, seed ${header.seed}`,
       outcomeLine(end, cut),
+      ...(review === undefined ? [] : [`- Review: ${review}`]),
     ].join('\n'),
   ];
   if (end?.summary) sections.push(end.summary);
