@@ -63,11 +63,18 @@ export async function step(title, work) {
 /** `npm ci`, only when the lock file or the Node version changed since the last time. */
 export async function installDependencies() {
   const stampFile = join(root, 'node_modules', '.installed-for');
-  const stamp = createHash('sha256')
+  const lock = createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
-    .update(process.version)
     .digest('hex');
-  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return;
+  const stamp = `${process.version} ${lock}`;
+  const before = existsSync(stampFile) ? readFileSync(stampFile, 'utf8') : '';
+  if (before === stamp) return;
+  // After `npm install` of one package everything is there, and `npm ci` would delete it all first,
+  // under the feet of whatever runs from this checkout.
+  if (before.startsWith(`${process.version} `) && installedAsLocked()) {
+    writeFileSync(stampFile, stamp);
+    return;
+  }
   const code = await step('Installing npm packages', () =>
     run(npm(), ['ci', '--no-audit', '--no-fund'], {
       // Its install script would download GPU libraries that the CPU does not need.
@@ -79,6 +86,22 @@ export async function installDependencies() {
       'npm ci failed (see above). Check the connection to your npm registry and run the command again.',
     );
   writeFileSync(stampFile, stamp);
+}
+
+/** npm's own list of what it has installed says the same as the lock file. */
+function installedAsLocked() {
+  try {
+    const read = (file) => JSON.parse(readFileSync(join(root, file), 'utf8')).packages;
+    const installed = read('node_modules/.package-lock.json');
+    return Object.entries(read('package-lock.json')).every(
+      ([path, { version, optional }]) =>
+        path === '' ||
+        installed[path]?.version === version ||
+        (optional === true && installed[path] === undefined),
+    );
+  } catch {
+    return false;
+  }
 }
 
 export async function build() {

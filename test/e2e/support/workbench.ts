@@ -13,8 +13,8 @@ export interface Workbench {
   /** Runs a command from the palette by its whole title. */
   runCommand(title: string): Promise<void>;
   readonly quickPick: QuickPick;
-  /** The notification with this text, once it is there. */
-  notification(text: string | RegExp): Promise<Notification>;
+  /** The notification with this text, once it is there. `patienceMs`: for what takes its time. */
+  notification(text: string | RegExp, patienceMs?: number): Promise<Notification>;
   /** Texts of all notifications that are shown. */
   notifications(): Promise<readonly string[]>;
   /** The modal dialog with this text, once it is there. */
@@ -67,11 +67,15 @@ export interface Diff {
 /** Two busy cores and no GPU: slow is not broken. */
 export const PATIENCE_MS = 120_000;
 
-const POLL = { timeout: PATIENCE_MS, interval: 200 };
+/** Attempts run tests many times over. */
+export const ATTEMPT_PATIENCE_MS = 480_000;
+
+/** Of a row in a quick pick; its second line is one, too. */
+const LABEL = '.label-name:not(.quick-input-list-label-meta *)';
 
 /** `expect` of what becomes true within the patience. */
-export function eventually<T>(read: () => Promise<T>) {
-  return expect.poll(read, POLL);
+export function eventually<T>(read: () => Promise<T>, patienceMs = PATIENCE_MS) {
+  return expect.poll(read, { timeout: patienceMs, interval: 200 });
 }
 
 export function createWorkbench(page: Page): Workbench {
@@ -89,7 +93,7 @@ export function createWorkbench(page: Page): Workbench {
   const shown = (): Promise<readonly string[]> =>
     texts(page.locator('.notification-list-item .notification-list-item-message'));
 
-  const labels = async (): Promise<readonly string[]> => texts(rows.locator('.label-name'));
+  const labels = async (): Promise<readonly string[]> => texts(rows.locator(LABEL));
 
   const quickPick: QuickPick = {
     async opened(text) {
@@ -149,7 +153,7 @@ export function createWorkbench(page: Page): Workbench {
       await rowOf(rows, title).click();
     },
     quickPick,
-    async notification(text) {
+    async notification(text, patienceMs) {
       const item = page.locator('.notification-list-item').filter({ hasText: text }).first();
       await eventually(async () => {
         if (await item.isVisible()) return pattern(text).source;
@@ -160,7 +164,7 @@ export function createWorkbench(page: Page): Workbench {
         if ((await toasts.count()) === 0 && (await unread.count()) > 0)
           await unread.first().click();
         return shown();
-      }).toEqual(pattern(text).source);
+      }, patienceMs).toEqual(pattern(text).source);
       const message = item.locator('.notification-list-item-message');
       const buttons = item.locator('.notification-list-item-buttons-container .monaco-button');
       return {
@@ -244,7 +248,7 @@ async function linesOf(viewLines: Locator): Promise<string> {
 }
 
 function rowOf(rows: Locator, label: string | RegExp): Locator {
-  const name = rows.page().locator('.label-name');
+  const name = rows.page().locator(LABEL);
   return rows.filter({ has: name.filter({ hasText: exact(label) }) }).first();
 }
 
