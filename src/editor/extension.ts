@@ -5,7 +5,7 @@ import { readFixRequest } from './fix/request.ts';
 import { createRuns } from './fix/runs.ts';
 import { createLiveView } from './live/live-view.ts';
 import { createKeys } from './policies/keys.ts';
-import { createPatchReview } from './proposal/patch-review.ts';
+import type { ReviewCommand } from './review/reviews.ts';
 import { showMenu } from './status/menu.ts';
 import { createStatusBar } from './status/status-bar.ts';
 import { lazy } from './support/lazy.ts';
@@ -58,13 +58,31 @@ export function createExtension(
       publisher.publish(folder, report);
     },
     attempts: live,
-    review: createPatchReview(vs, documents, {
-      run: async (folder, tests) => (await testing()).createTestRuns(deps).run(folder, tests),
-    }),
+    review: { open: async (input) => (await reviewing()).open(input) },
     transcript: {
       open: async (attempt) => (await transcripts()).openTranscriptDocument(vs, documents, attempt),
     },
   };
+
+  const reviewing = lazy(async () => {
+    const { createReviews } = await import('./review/reviews.ts');
+    const reviews = createReviews({
+      vs,
+      log,
+      environment,
+      testRuns: {
+        run: async (folder, tests) => (await testing()).createTestRuns(deps).run(folder, tests),
+      },
+    });
+    late.push(reviews);
+    return reviews;
+  });
+  /** What is made when it is first needed. */
+  const late: vscode.Disposable[] = [];
+  const review =
+    (command: ReviewCommand) =>
+    async (...args: readonly unknown[]) =>
+      (await reviewing()).run(command, args);
 
   const commands = registerCommands(vs, log, {
     'primeAgent.fixFailingTest': async (uri) =>
@@ -76,6 +94,15 @@ export function createExtension(
       (await testing()).runTestsCommand(deps, uri instanceof vs.Uri ? uri : undefined),
     'primeAgent.watchAttempt': (attemptId) =>
       live.watch(typeof attemptId === 'string' ? attemptId : undefined),
+    'primeAgent.acceptChange': review('primeAgent.acceptChange'),
+    'primeAgent.discardChange': review('primeAgent.discardChange'),
+    'primeAgent.acceptFile': review('primeAgent.acceptFile'),
+    'primeAgent.discardFile': review('primeAgent.discardFile'),
+    'primeAgent.acceptAll': review('primeAgent.acceptAll'),
+    'primeAgent.discardAll': review('primeAgent.discardAll'),
+    'primeAgent.showChanges': review('primeAgent.showChanges'),
+    'primeAgent.showEvidence': review('primeAgent.showEvidence'),
+    'primeAgent.closeReview': review('primeAgent.closeReview'),
     'primeAgent.cancel': () => runs.cancel(),
     'primeAgent.selectPolicy': async () =>
       (await policies()).selectPolicy({
@@ -92,6 +119,7 @@ export function createExtension(
   const parts = vs.Disposable.from(
     commands,
     runs,
+    { dispose: () => vs.Disposable.from(...late).dispose() },
     createStatusBar(vs, runs),
     createFailingFilesKey(vs, known),
     createFailureDiagnostics(vs, known),

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
 import { COMMANDS } from '../../../src/editor/contract/commands.ts';
 import { CONTEXT_KEYS } from '../../../src/editor/contract/context-keys.ts';
+import { VIEWS } from '../../../src/editor/contract/views.ts';
 
 const ROOT = new URL('../../../', import.meta.url).pathname;
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -29,6 +30,7 @@ describe('the manifest', () => {
     const known: readonly string[] = [
       ...COMMANDS,
       ...Object.values(CONTEXT_KEYS),
+      ...Object.values(VIEWS),
       ...Object.keys(contributes.configuration.properties),
     ];
     expect(own.filter((key) => !known.includes(key))).toEqual([]);

@@ -1,0 +1,4 @@
+/** Views of the manifest. */
+export const VIEWS = {
+  review: 'primeAgent.reviewView',
+} as const;
