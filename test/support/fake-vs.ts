@@ -1,7 +1,8 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type * as vscode from 'vscode';
 import type { URI } from 'vscode-uri';
 import manifest from '../../package.json' with { type: 'json' };
+import type { Edit } from './fake-vs-values.ts';
 import * as values from './fake-vs-values.ts';
 
 /**
@@ -27,6 +28,17 @@ export interface FakeVs {
   readonly lenses: vscode.CodeLensProvider[];
   readonly actions: vscode.CodeActionProvider[];
   readonly settings: Map<string, unknown>;
+  readonly trees: Map<string, FakeTree>;
+  /** Labels of tabs that were opened with `vscode.changes` or `vscode.diff` and not closed. */
+  readonly tabs: { readonly label: string; readonly input: unknown }[];
+  /** Replaces the text of a file in its editor, without saving it. */
+  type(path: string, text: string): Promise<void>;
+  /** Saves what is in the editor of a file. */
+  save(path: string): Promise<void>;
+  /** Tells what is watching files that one has changed; its document is read again. */
+  changedOnDisk(path: string): void;
+  /** Makes the next edit fail, or happen only in part. */
+  refuseEdits: 'never' | 'once';
   /** Cancels the progress that is shown now. */
   cancelProgress(): void;
   /** A file of the disk, opened in an editor with the cursor in a line (0-based). */
@@ -70,6 +82,12 @@ export interface FakeTestRun {
   ended: boolean;
 }
 
+export interface FakeTree {
+  readonly provider: vscode.TreeDataProvider<unknown>;
+  readonly view: { badge?: unknown; message?: string; selection: readonly unknown[] };
+  readonly revealed: unknown[];
+}
+
 export interface FakeDocument {
   readonly uri: URI;
   text: string;
@@ -91,6 +109,10 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
   const registered = new Map<string, (...args: readonly unknown[]) => unknown>();
   const configured = new values.EventEmitter<vscode.ConfigurationChangeEvent>();
   const closed = new values.EventEmitter<FakeDocument>();
+  const changed = new values.EventEmitter<{ document: unknown }>();
+  const saved = new values.EventEmitter<unknown>();
+  const onDisk = new values.EventEmitter<URI>();
+  const never = new values.EventEmitter<unknown>();
   const providers = new Map<string, vscode.TextDocumentContentProvider>();
   let progress: values.CancellationTokenSource | undefined;
   let active: { document: unknown; selection: unknown } | undefined;
@@ -111,6 +133,27 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
     lenses: [],
     actions: [],
     settings: new Map(Object.entries(options.settings ?? {})),
+    trees: new Map(),
+    tabs: [],
+    refuseEdits: 'never',
+    async type(path, text) {
+      const document = documentOf(values.Uri.file(path));
+      document.text = text;
+      document.isDirty = true;
+      changed.fire({ document: asTextDocument(document) });
+    },
+    async save(path) {
+      await asTextDocument(documentOf(values.Uri.file(path))).save();
+    },
+    changedOnDisk(path) {
+      const uri = values.Uri.file(path);
+      const document = fake.documents.find((known) => String(known.uri) === String(uri));
+      if (document && !document.isDirty && existsSync(path)) {
+        document.text = readFileSync(path, 'utf8');
+        changed.fire({ document: asTextDocument(document) });
+      }
+      onDisk.fire(uri);
+    },
     extensions: {},
     trusted: options.trusted ?? true,
     cancelProgress: () => progress?.cancel(),
@@ -218,6 +261,37 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
         },
       };
     },
+    setStatusBarMessage: (text: string) => {
+      fake.log.push(`status ${text}`);
+      return new values.Disposable(() => undefined);
+    },
+    createTreeView(
+      id: string,
+      { treeDataProvider }: { readonly treeDataProvider: vscode.TreeDataProvider<unknown> },
+    ) {
+      const revealed: unknown[] = [];
+      const view: FakeTree['view'] = { selection: [] };
+      fake.trees.set(id, { provider: treeDataProvider, view, revealed });
+      return Object.assign(view, {
+        reveal: async (element: unknown) => void revealed.push(element),
+        dispose: () => fake.trees.delete(id),
+        ...{ onDidChangeSelection: never.event, onDidChangeVisibility: never.event },
+      });
+    },
+    tabGroups: {
+      get all() {
+        return [{ tabs: fake.tabs }];
+      },
+      get activeTabGroup() {
+        return { activeTab: fake.tabs.at(-1) };
+      },
+      async close(tabs: readonly unknown[]) {
+        const left = fake.tabs.filter((tab) => !tabs.includes(tab));
+        fake.tabs.splice(0, fake.tabs.length, ...left);
+      },
+      onDidChangeTabs: never.event,
+      onDidChangeTabGroups: never.event,
+    },
     get activeTextEditor() {
       return active;
     },
@@ -241,6 +315,7 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
     save: async () => {
       writeFileSync(document.uri.fsPath, document.text);
       document.isDirty = false;
+      saved.fire(asTextDocument(document));
       return true;
     },
   });
@@ -273,6 +348,15 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
     }),
     onDidChangeConfiguration: configured.event,
     onDidCloseTextDocument: closed.event,
+    onDidChangeTextDocument: changed.event,
+    onDidSaveTextDocument: saved.event,
+    createFileSystemWatcher: () => {
+      const ignore = () => new values.Disposable(() => undefined);
+      return {
+        ...{ onDidChange: onDisk.event, onDidCreate: ignore, onDidDelete: ignore },
+        dispose: () => undefined,
+      };
+    },
     registerTextDocumentContentProvider(
       scheme: string,
       provider: vscode.TextDocumentContentProvider,
@@ -293,12 +377,24 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
       return asTextDocument(documentOf(uri, text ?? undefined));
     },
     async applyEdit({ edits }: values.WorkspaceEdit) {
+      if (fake.refuseEdits === 'once') {
+        fake.refuseEdits = 'never';
+        return false;
+      }
+      const texts = new Map<FakeDocument, (Edit & { kind: 'replace' })[]>();
       for (const edit of edits) {
-        if (edit.kind === 'replace') {
-          const document = documentOf(edit.uri);
-          document.text = edit.text;
-          document.isDirty = true;
-        } else if (edit.kind === 'create') writeFileSync(edit.uri.fsPath, edit.contents);
+        if (edit.kind !== 'replace') continue;
+        const document = documentOf(edit.uri);
+        texts.set(document, [...(texts.get(document) ?? []), edit]);
+      }
+      for (const [document, replacements] of texts) {
+        document.text = replaced(document.text, replacements);
+        document.isDirty = true;
+        changed.fire({ document: asTextDocument(document) });
+      }
+      for (const edit of edits) {
+        if (edit.kind === 'replace') continue;
+        if (edit.kind === 'create') writeFileSync(edit.uri.fsPath, edit.contents);
         else rmSync(edit.uri.fsPath);
       }
       return true;
@@ -316,6 +412,7 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
       if (handler) return handler(...args);
       if (id === 'setContext') fake.contexts.set(String(args[0]), args[1]);
       else fake.executed.push({ id, args });
+      if (id === 'vscode.changes') fake.tabs.push({ label: String(args[0]), input: undefined });
       return undefined;
     },
   };
@@ -356,6 +453,28 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
   return Object.assign(fake, { vs: vs as unknown as typeof vscode });
 }
 
+/** Ranges are meant in the text before any of them; line breaks become those of the text. */
+function replaced(
+  text: string,
+  edits: readonly { readonly range: values.Range; readonly text: string }[],
+): string {
+  const ending = text.includes('\r\n') ? '\r\n' : '\n';
+  const lines = text.split(/\r?\n/);
+  const offset = ({ line, character }: values.Position): number => {
+    if (line >= lines.length) return text.length;
+    const before = lines.slice(0, line).reduce((sum, each) => sum + each.length + ending.length, 0);
+    return before + character;
+  };
+  const sorted = [...edits].sort((a, b) => offset(b.range.start) - offset(a.range.start));
+  return sorted.reduce(
+    (result, { range, text: added }) =>
+      result.slice(0, offset(range.start)) +
+      added.replaceAll('\n', ending) +
+      result.slice(offset(range.end)),
+    text,
+  );
+}
+
 function fillIn(text: string, ...args: readonly unknown[]): string {
   return text.replace(/\{(\d+)\}/g, (_, index: string) => String(args[Number(index)]));
 }
@@ -368,6 +487,9 @@ function createQuickPick(user: FakeUser) {
     placeholder: '',
     busy: false,
     matchOnDescription: false,
+    canSelectMany: false,
+    ignoreFocusOut: false,
+    activeItems: [] as readonly vscode.QuickPickItem[],
     items: [] as readonly vscode.QuickPickItem[],
     selectedItems: [] as readonly vscode.QuickPickItem[],
     onDidAccept: accepted.event,

@@ -1,6 +1,7 @@
 import { relative, sep } from 'node:path';
 import type * as vscode from 'vscode';
 import type { TestResult } from '../../core/frameworks/framework.ts';
+import { pickMany } from '../support/pick-many.ts';
 import { namesOf } from '../tests/test-tree.ts';
 import { matchTests } from './match-tests.ts';
 import type { FixRequest, TestSelector } from './request.ts';
@@ -80,39 +81,34 @@ async function pickTests(
       id: test.id,
       label: namesOf(test.id).join(' › ') || test.name,
       description: test.file,
-      detail: firstLine(test.failure?.message),
+      detail: failureLine(vs, test),
       picked: failing.length === 1 || (some && marked.has(test.id)),
     }),
   );
-  const cancellation = new vs.CancellationTokenSource();
-  const abort = (): void => cancellation.cancel();
-  signal.addEventListener('abort', abort, { once: true });
-  try {
-    const picked = await vs.window.showQuickPick(
-      items,
-      {
-        canPickMany: true,
-        title: vs.l10n.t('Failing tests to fix'),
-        placeHolder: vs.l10n.t('Each gets attempts of its own'),
-        matchOnDescription: true,
-        ignoreFocusOut: true,
-      },
-      cancellation.token,
-    );
-    return picked === undefined || picked.length === 0
-      ? { kind: 'none' }
-      : { kind: 'tests', ids: picked.map(({ id }) => id) };
-  } finally {
-    signal.removeEventListener('abort', abort);
-    cancellation.dispose();
+  const picked = await pickMany(vs, items, {
+    title: vs.l10n.t('Failing tests to fix'),
+    placeholder: vs.l10n.t('Each gets attempts of its own'),
+    signal,
+  });
+  return picked === undefined
+    ? { kind: 'none' }
+    : { kind: 'tests', ids: picked.map(({ id }) => id) };
+}
+
+/** What went wrong in one line; both sides say more than the words of an assertion. */
+function failureLine({ l10n }: typeof vscode, { failure }: TestResult): string | undefined {
+  const { expected, actual, message } = failure ?? {};
+  if (expected !== undefined && actual !== undefined && isShort(expected) && isShort(actual)) {
+    return l10n.t('expected {0}, got {1}', expected, actual);
   }
+  return message?.split('\n', 1)[0];
+}
+
+function isShort(text: string): boolean {
+  return text.length <= 60 && !text.includes('\n');
 }
 
 function relativeTo(folder: vscode.WorkspaceFolder, { uri, ...rest }: TestSelector) {
   const path = relative(folder.uri.fsPath, uri.fsPath).split(sep).join('/');
   return { ...rest, path };
-}
-
-function firstLine(text: string | undefined): string | undefined {
-  return text?.split('\n', 1)[0];
 }
