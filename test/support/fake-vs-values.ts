@@ -140,21 +140,70 @@ export class CodeAction {
 }
 
 export class ThemeIcon {
+  static readonly File = new ThemeIcon('file');
+  readonly id: string;
+  readonly color: ThemeColor | undefined;
+  constructor(id: string, color?: ThemeColor) {
+    this.id = id;
+    this.color = color;
+  }
+}
+
+export class ThemeColor {
   readonly id: string;
   constructor(id: string) {
     this.id = id;
   }
 }
 
+export const TreeItemCollapsibleState = { None: 0, Collapsed: 1, Expanded: 2 } as const;
+
+export class TreeItem {
+  label: unknown;
+  resourceUri?: URI;
+  collapsibleState: number | undefined;
+  constructor(labelOrUri: unknown, collapsibleState?: number) {
+    if (labelOrUri instanceof URI) this.resourceUri = labelOrUri;
+    else this.label = labelOrUri;
+    this.collapsibleState = collapsibleState;
+  }
+}
+
+export class MarkdownString {
+  value = '';
+  appendCodeblock(code: string, language = ''): this {
+    this.value += `\n\`\`\`${language}\n${code}\n\`\`\`\n`;
+    return this;
+  }
+}
+
+export class RelativePattern {
+  readonly base: unknown;
+  readonly pattern: string;
+  constructor(base: unknown, pattern: string) {
+    this.base = base;
+    this.pattern = pattern;
+  }
+}
+
+export class TabInputTextDiff {
+  readonly original: URI;
+  readonly modified: URI;
+  constructor(original: URI, modified: URI) {
+    this.original = original;
+    this.modified = modified;
+  }
+}
+
 export type Edit =
-  | { readonly kind: 'replace'; readonly uri: URI; readonly text: string }
+  | { readonly kind: 'replace'; readonly uri: URI; readonly range: Range; readonly text: string }
   | { readonly kind: 'create'; readonly uri: URI; readonly contents: Uint8Array }
   | { readonly kind: 'delete'; readonly uri: URI };
 
 export class WorkspaceEdit {
   readonly edits: Edit[] = [];
-  replace(uri: URI, _range: Range, text: string): void {
-    this.edits.push({ kind: 'replace', uri, text });
+  replace(uri: URI, range: Range, text: string): void {
+    this.edits.push({ kind: 'replace', uri, range, text });
   }
   createFile(uri: URI, options: { readonly contents?: Uint8Array }): void {
     this.edits.push({ kind: 'create', uri, contents: options.contents ?? new Uint8Array() });
