@@ -16,7 +16,9 @@ const { values } = parseArgs({
 const file = resolve(values.out ?? join(root, vsixName(values.target)));
 const policy = existsSync(join(root, 'policies', 'nano', 'policy.json'));
 
-const { native } = await step(`Packing for ${values.target}`, () => makeVsix(values.target, file));
+const { native } = await step(`Packing for ${values.target}`, () =>
+  makeVsix(values.target, file),
+).catch((error) => fail(`The extension could not be packed: ${error.message}`, 1));
 const { problems, entries, bytes, entryBytes } = await step('Checking what is in it', () =>
   checkVsix(file, { target: values.target, native, policy, checkout: root }),
 );

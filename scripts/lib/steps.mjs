@@ -88,20 +88,28 @@ export async function installDependencies() {
   writeFileSync(stampFile, stamp);
 }
 
-/** npm's own list of what it has installed says the same as the lock file. */
 function installedAsLocked() {
   try {
     const read = (file) => JSON.parse(readFileSync(join(root, file), 'utf8')).packages;
-    const installed = read('node_modules/.package-lock.json');
-    return Object.entries(read('package-lock.json')).every(
-      ([path, { version, optional }]) =>
-        path === '' ||
-        installed[path]?.version === version ||
-        (optional === true && installed[path] === undefined),
-    );
+    return sameAsLocked(read('package-lock.json'), read('node_modules/.package-lock.json'));
   } catch {
     return false;
   }
+}
+
+/**
+ * Whether everything is installed in the version that the lock file names; packages for other
+ * platforms need not be.
+ * @param locked `packages` of package-lock.json
+ * @param installed `packages` of npm's own list, node_modules/.package-lock.json
+ */
+export function sameAsLocked(locked, installed) {
+  return Object.entries(locked).every(
+    ([path, { version, optional }]) =>
+      path === '' ||
+      installed[path]?.version === version ||
+      (optional === true && installed[path] === undefined),
+  );
 }
 
 export async function build() {

@@ -54,19 +54,30 @@ export async function checkVsix(file, expected) {
         .filter(({ path }) => path.startsWith('extension/'))
         .map((entry) => [entry.path.slice('extension/'.length), entry]),
     );
-    const problems = [
-      ...(await required(files, expected)),
-      ...foreign(files, expected.target),
-      ...(await paths(files, expected.checkout)),
-    ];
-    const entry = await entryBundle(files);
-    problems.push(...entry.problems);
+    const { problems, entryBytes } = await checkFiles(files, expected);
     const bytes = entries.reduce((sum, { packed }) => sum + packed, 0);
     if (bytes > PACKAGE_LIMIT) problems.push(`it has ${bytes} bytes, more than ${PACKAGE_LIMIT}`);
-    return { problems, entries, bytes, entryBytes: entry.bytes };
+    return { problems, entries, bytes, entryBytes };
   } finally {
     zip.close();
   }
+}
+
+/**
+ * @param {Map<string, Pick<Entry, 'read'>>} files by their paths in the extension's folder
+ * @returns {Promise<{ problems: string[], entryBytes: number }>}
+ */
+export async function checkFiles(files, expected) {
+  const entry = await entryBundle(files);
+  return {
+    problems: [
+      ...(await required(files, expected)),
+      ...foreign(files, expected.target),
+      ...(await paths(files, expected.checkout)),
+      ...entry.problems,
+    ],
+    entryBytes: entry.bytes,
+  };
 }
 
 function list(zip) {
@@ -184,7 +195,8 @@ async function entryBundle(files) {
         name: 'vsix',
         setup(builder) {
           builder.onResolve({ filter: /.*/ }, ({ path, importer, kind }) => {
-            if (kind === 'entry-point') return { path, namespace: 'vsix' };
+            // esbuild puts ./ before it.
+            if (kind === 'entry-point') return { path: posix.normalize(path), namespace: 'vsix' };
             const file = posix.join(posix.dirname(importer), path);
             return path.startsWith('.') && sources.has(file)
               ? { path: file, namespace: 'vsix' }
