@@ -2,10 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
-import { fail, onPath, root } from './lib/steps.mjs';
+import { fail, root } from './lib/steps.mjs';
+import { installedChromium } from './lib/vscode-web.mjs';
 
 const SIZE = 128;
-const executablePath = onPath('chromium');
+const executablePath = installedChromium();
 if (!executablePath) fail('Chromium is not there. On Debian: apt-get install chromium');
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 try {

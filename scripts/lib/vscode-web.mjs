@@ -69,7 +69,7 @@ export async function vscodeWeb({ signal, browser = true } = {}) {
     folder,
     node: nodeIn(folder),
     entry: join(folder, 'vscode', 'node_modules', 'code-server', 'out', 'node', 'entry.js'),
-    chromium: chromium(),
+    chromium: installedChromium(),
   };
 }
 
@@ -82,7 +82,7 @@ function installFolder() {
 }
 
 /** Absolute path of a Chromium or Chrome on PATH. */
-function chromium() {
+export function installedChromium() {
   for (const name of CHROMIUMS) {
     const folder = (process.env.PATH ?? '')
       .split(delimiter)

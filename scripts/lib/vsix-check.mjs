@@ -34,6 +34,7 @@ const ALLOWED = [
   /^dist\/node_modules\/onnxruntime-common\/dist\/(cjs|esm)\/package\.json$/,
   /^dist\/node_modules\/onnxruntime-web\/dist\/(ort\.node\.min\.mjs|ort-wasm-simd-threaded\.(mjs|wasm))$/,
   /^dist\/node_modules\/onnxruntime-node\/bin\/napi-v6\/\w+\/\w+\/[\w.-]+\.(node|dll|dylib|so(\.\d+)*)$/,
+  /^examples\/shop-cart\/[\w./-]+\.(js|json|md)$/,
   /^policies\/nano\/[\w.-]+\.(json|jinja|onnx|safetensors|md)$/,
 ];
 

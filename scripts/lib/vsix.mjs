@@ -37,7 +37,7 @@ const RUNTIME = {
 const RUNTIME_FOLDER = 'dist/node_modules';
 
 /** Ships where it is there. `policies/nano` may be absent: then the extension says so. */
-const FOLDERS = ['media', 'l10n', 'policies/nano'];
+const FOLDERS = ['media', 'l10n', 'policies/nano', 'examples/shop-cart'];
 const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'LICENSE'];
 
 /** Belongs to the checkout and to npm, not to the editor. */

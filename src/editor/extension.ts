@@ -1,4 +1,8 @@
 import type * as vscode from 'vscode';
+import { createAttemptsModel } from './attempts-view/attempts-model.ts';
+import { createAttemptsTree } from './attempts-view/attempts-tree.ts';
+import { bothAttempts } from './attempts-view/both.ts';
+import { createDiffDocuments } from './attempts-view/diff-documents.ts';
 import { requestAtCursor, requestToChoose } from './fix/cursor.ts';
 import type { WorkDeps } from './fix/deps.ts';
 import { readFixRequest } from './fix/request.ts';
@@ -16,6 +20,15 @@ import { createFailingFilesKey } from './tests/failing-files-key.ts';
 import { createFailureDiagnostics } from './tests/failure-diagnostics.ts';
 import { createKnownTests } from './tests/known-tests.ts';
 import { createTestPublisher } from './tests/publish.ts';
+import { createTranscripts } from './transcript/transcripts.ts';
+
+type AttemptAction =
+  | 'openTranscript'
+  | 'openDiff'
+  | 'replay'
+  | 'deleteAttempts'
+  | 'exportAttempts'
+  | 'copyIds';
 
 export interface Extension extends vscode.Disposable {
   /** Cancels what runs, and resolves when nothing of it is left behind. */
@@ -40,10 +53,19 @@ export function createExtension(
   const documents = createVirtualDocuments(vs);
   const live = createLiveView(vs);
   const keys = createKeys(context.secrets);
+  const transcripts = createTranscripts(vs, environment);
+  const diffs = createDiffDocuments(vs);
+  const model = createAttemptsModel(vs, log, () => records());
+  const tree = createAttemptsTree(vs, model, context.workspaceState);
 
   const fixing = lazy(() => import('./fix/fix-flow.ts'));
   const testing = lazy(() => import('./fix/run-tests.ts'));
-  const transcripts = lazy(() => import('./fix/transcript-document.ts'));
+  const records = lazy(async () => {
+    const { createRecords } = await import('./attempts-view/records.ts');
+    return createRecords(environment);
+  });
+  const acting = lazy(() => import('./attempts-view/attempt-actions.ts'));
+  const starting = lazy(() => import('./walkthrough/walkthrough.ts'));
   const policies = lazy(() => import('./policies/select-policy.ts'));
 
   const deps: WorkDeps = {
@@ -57,11 +79,9 @@ export function createExtension(
       known.set(folder, report.results);
       publisher.publish(folder, report);
     },
-    attempts: live,
+    attempts: bothAttempts(live, model),
     review: { open: async (input) => (await reviewing()).open(input) },
-    transcript: {
-      open: async (attempt) => (await transcripts()).openTranscriptDocument(vs, documents, attempt),
-    },
+    transcript: transcripts,
   };
 
   const reviewing = lazy(async () => {
@@ -84,6 +104,13 @@ export function createExtension(
     async (...args: readonly unknown[]) =>
       (await reviewing()).run(command, args);
 
+  const onAttempts =
+    (action: AttemptAction) =>
+    async (...args: readonly unknown[]) => {
+      const deps = { vs, model, tree, records: await records(), transcripts, documents, diffs };
+      return (await acting())[action](deps, args);
+    };
+
   const commands = registerCommands(vs, log, {
     'primeAgent.fixFailingTest': async (uri) =>
       (await fixing()).fixTests(deps, requestToChoose(vs, uri)),
@@ -92,8 +119,19 @@ export function createExtension(
       (await fixing()).fixTests(deps, readFixRequest(vs, args)),
     'primeAgent.runTests': async (uri) =>
       (await testing()).runTestsCommand(deps, uri instanceof vs.Uri ? uri : undefined),
-    'primeAgent.watchAttempt': (attemptId) =>
-      live.watch(typeof attemptId === 'string' ? attemptId : undefined),
+    'primeAgent.watchAttempt': (attempt) =>
+      live.watch(typeof attempt === 'string' ? attempt : tree.chosen([attempt])[0]?.id),
+    'primeAgent.openTranscript': onAttempts('openTranscript'),
+    'primeAgent.showWholeTranscript': (uri) => transcripts.showWhole(uri),
+    'primeAgent.openAttemptDiff': onAttempts('openDiff'),
+    'primeAgent.replayAttempt': onAttempts('replay'),
+    'primeAgent.deleteAttempt': onAttempts('deleteAttempts'),
+    'primeAgent.exportAttempt': onAttempts('exportAttempts'),
+    'primeAgent.copyAttemptId': onAttempts('copyIds'),
+    'primeAgent.groupAttemptsByDay': () => tree.groupBy('day'),
+    'primeAgent.groupAttemptsByFix': () => tree.groupBy('fix'),
+    'primeAgent.refreshAttempts': () => model.refresh(),
+    'primeAgent.showMoreAttempts': (node) => tree.showMore(node),
     'primeAgent.acceptChange': review('primeAgent.acceptChange'),
     'primeAgent.discardChange': review('primeAgent.discardChange'),
     'primeAgent.acceptFile': review('primeAgent.acceptFile'),
@@ -111,6 +149,13 @@ export function createExtension(
         log,
         nanoFolder: context.asAbsolutePath('policies/nano'),
       }),
+    'primeAgent.openExample': async () => (await starting()).openExample(vs, context),
+    'primeAgent.checkMachine': async () => (await starting()).checkMachine(deps),
+    'primeAgent.openWalkthrough': () =>
+      vs.commands.executeCommand(
+        'workbench.action.openWalkthrough',
+        `${context.extension.id}#start`,
+      ),
     'primeAgent.showMenu': () => showMenu(vs, runs),
     'primeAgent.showLog': () => log.show(true),
   });
@@ -124,6 +169,11 @@ export function createExtension(
     createFailingFilesKey(vs, known),
     createFailureDiagnostics(vs, known),
     createCodeLenses(vs, known),
+    tree,
+    model.onDidChange(() => void transcripts.refresh()),
+    model,
+    transcripts,
+    diffs,
     live,
     documents,
     publisher,

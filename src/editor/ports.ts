@@ -3,6 +3,7 @@ import type { AttemptEvent } from '../core/agent/events.ts';
 import type { Outcome } from '../core/agent/outcomes.ts';
 import type { TestFailure, TestStatus } from '../core/frameworks/framework.ts';
 import type { GradeFlag } from '../core/grading/types.ts';
+import type { Settings } from './contract/settings.ts';
 
 /**
  * What the fix flow hands to the parts that show its results. They are composed in
@@ -127,4 +128,13 @@ export interface FixTarget {
   readonly uri: vscode.Uri;
   /** Ids of tests, relative to the folder; empty: those of the file. */
   readonly tests: readonly string[];
+  /** Instead of the one in the settings. */
+  readonly policy?: PolicyChoice;
+}
+
+/** One of the policies that the settings know. */
+export interface PolicyChoice {
+  readonly kind: Settings['policy'];
+  /** With `endpoint`: what its server calls it. Without: as the settings say. */
+  readonly model?: string;
 }

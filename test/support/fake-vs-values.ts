@@ -128,6 +128,16 @@ export class CodeLens {
   }
 }
 
+export class DocumentLink {
+  tooltip?: string;
+  readonly range: Range;
+  readonly target: URI;
+  constructor(range: Range, target: URI) {
+    this.range = range;
+    this.target = target;
+  }
+}
+
 export class CodeAction {
   command?: unknown;
   diagnostics?: Diagnostic[];

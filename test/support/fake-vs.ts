@@ -25,6 +25,10 @@ export interface FakeVs {
   readonly diagnostics: Map<string, readonly values.Diagnostic[]>;
   readonly documents: FakeDocument[];
   readonly shown: FakeDocument[];
+  /** How `shown` was shown, one by one. */
+  readonly shownHow: (vscode.TextDocumentShowOptions | undefined)[];
+  readonly links: vscode.DocumentLinkProvider[];
+  readonly clipboard: string[];
   readonly lenses: vscode.CodeLensProvider[];
   readonly actions: vscode.CodeActionProvider[];
   readonly settings: Map<string, unknown>;
@@ -57,6 +61,8 @@ export interface FakeUser {
     | undefined
     | Promise<readonly vscode.QuickPickItem[] | undefined>;
   input(options: vscode.InputBoxOptions): string | undefined;
+  /** Absolute path of the file that is saved to. */
+  saveTo(options: vscode.SaveDialogOptions): string | undefined;
   /** The title of the action that is chosen. */
   answer(message: FakeMessage): string | undefined;
 }
@@ -118,7 +124,12 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
   let active: { document: unknown; selection: unknown } | undefined;
 
   const fake: Omit<FakeVs, 'vs'> = {
-    user: { pick: () => undefined, input: () => undefined, answer: () => undefined },
+    user: {
+      pick: () => undefined,
+      input: () => undefined,
+      saveTo: () => undefined,
+      answer: () => undefined,
+    },
     messages: [],
     log: [],
     progress: [],
@@ -130,6 +141,9 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
     diagnostics: new Map(),
     documents: [],
     shown: [],
+    shownHow: [],
+    links: [],
+    clipboard: [],
     lenses: [],
     actions: [],
     settings: new Map(Object.entries(options.settings ?? {})),
@@ -295,9 +309,16 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
     get activeTextEditor() {
       return active;
     },
-    async showTextDocument(document: { readonly uri: URI }) {
+    async showSaveDialog(saving: vscode.SaveDialogOptions) {
+      const path = fake.user.saveTo(saving);
+      return path === undefined ? undefined : values.Uri.file(path);
+    },
+    async showTextDocument(document: { readonly uri: URI }, how?: vscode.TextDocumentShowOptions) {
       const found = fake.documents.find(({ uri }) => String(uri) === String(document.uri));
-      if (found) fake.shown.push(found);
+      if (found) {
+        fake.shown.push(found);
+        fake.shownHow.push(how);
+      }
       return { document };
     },
   };
@@ -331,7 +352,11 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
       folders.find(
         (folder) => uri.path === folder.uri.path || uri.path.startsWith(`${folder.uri.path}/`),
       ),
-    fs: { isWritableFileSystem: () => true },
+    fs: {
+      isWritableFileSystem: () => true,
+      writeFile: async (uri: URI, content: Uint8Array) => writeFileSync(uri.fsPath, content),
+    },
+    onDidChangeWorkspaceFolders: never.event,
     getConfiguration: (prefix: string) => ({
       get: (name: string) => {
         const id = `${prefix}.${name}`;
@@ -362,6 +387,12 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
       provider: vscode.TextDocumentContentProvider,
     ) {
       providers.set(scheme, provider);
+      provider.onDidChange?.(async (uri) => {
+        const open = fake.documents.find((known) => String(known.uri) === String(uri));
+        const token = new values.CancellationTokenSource()
+          .token as unknown as vscode.CancellationToken;
+        if (open) open.text = (await provider.provideTextDocumentContent(uri, token)) ?? '';
+      });
       return new values.Disposable(() => providers.delete(scheme));
     },
     get textDocuments() {
@@ -424,6 +455,10 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
       clear: () => fake.diagnostics.clear(),
       dispose: () => fake.diagnostics.clear(),
     }),
+    registerDocumentLinkProvider(_selector: unknown, provider: vscode.DocumentLinkProvider) {
+      fake.links.push(provider);
+      return new values.Disposable(() => undefined);
+    },
     registerCodeLensProvider(_selector: unknown, provider: vscode.CodeLensProvider) {
       fake.lenses.push(provider);
       return new values.Disposable(() => undefined);
@@ -441,6 +476,11 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
     commands,
     languages,
     tests: { createTestController: () => createController(fake.testRuns) },
+    env: {
+      language: 'en',
+      clipboard: { writeText: async (text: string) => void fake.clipboard.push(text) },
+    },
+    ViewColumn: { Active: -1, Beside: -2 },
     extensions: { getExtension: (id: string) => fake.extensions[id] },
     l10n: { t: fillIn },
     ProgressLocation: { Notification: 15 },
@@ -589,6 +629,8 @@ export function createFakeContext(extensionPath: string) {
     },
     workspaceState: memento,
     globalState: memento,
+    extension: { id: 'prime-agent.prime-agent' },
+    globalStorageUri: values.Uri.file(`${extensionPath}/global`),
     asAbsolutePath: (path: string) => `${extensionPath}/${path}`,
   };
   return { context: context as unknown as vscode.ExtensionContext, secrets, state, subscriptions };

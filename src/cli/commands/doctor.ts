@@ -1,20 +1,8 @@
 import { resolve } from 'node:path';
-import { detectFrameworks } from '../../core/frameworks/detect.ts';
-import { openWorkspaceFiles } from '../../core/frameworks/workspace-files.ts';
-import { runProgram } from '../../core/platform/run-program.ts';
-import { stateFolder } from '../../core/platform/state-folder.ts';
-import { findLocalServers } from '../../core/policies/discovery.ts';
-import { sandboxProviders } from '../../core/sandbox/providers.ts';
+import { examine } from '../../core/doctor/examine.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { createStyle } from '../render/style.ts';
-
-interface Finding {
-  readonly what: string;
-  readonly state: 'ok' | 'missing' | 'note';
-  readonly detail: string;
-  readonly remedy?: string;
-}
 
 /** Below the words, beside the marks. */
 const INDENT = ' '.repeat(9);
@@ -25,12 +13,10 @@ export async function doctorCommand(
   options: { json: boolean },
   context: CliContext,
 ): Promise<ExitCode> {
-  const findings = [
-    ...(await Promise.all([node(), git(), search()])),
-    ...(await sandboxes(context)),
-    ...(await frameworks(resolve(context.cwd, path))),
-    ...(await models(context)),
-  ];
+  const findings = await examine(resolve(context.cwd, path), {
+    environment: context.env,
+    signal: context.signal,
+  });
   if (options.json) context.stdout.write(`${JSON.stringify({ findings }, null, 2)}\n`);
   else {
     const style = createStyle(context.stdout, context.env);
@@ -46,94 +32,4 @@ export async function doctorCommand(
     }
   }
   return findings.some((finding) => finding.state === 'missing') ? EXIT.environment : EXIT.ok;
-}
-
-async function node(): Promise<Finding> {
-  return { what: 'Node', state: 'ok', detail: process.versions.node };
-}
-
-async function git(): Promise<Finding> {
-  const { code, stdout } = await runProgram('git', ['--version'], { timeoutMs: 5_000 });
-  if (code === 0)
-    return { what: 'git', state: 'ok', detail: stdout.trim().replace('git version ', '') };
-  return {
-    what: 'git',
-    state: 'missing',
-    detail: 'not found; snapshots and patches need it',
-    remedy: 'Install git with your package manager.',
-  };
-}
-
-async function search(): Promise<Finding> {
-  const { code, stdout } = await runProgram('rg', ['--version'], { timeoutMs: 5_000 });
-  if (code === 0) return { what: 'ripgrep', state: 'ok', detail: stdout.split('\n', 1)[0] ?? '' };
-  return {
-    what: 'ripgrep',
-    state: 'note',
-    detail: 'not found; searching is slower without',
-    remedy: 'Install ripgrep with your package manager.',
-  };
-}
-
-/** One working sandbox is enough. */
-async function sandboxes(context: CliContext): Promise<readonly Finding[]> {
-  const providers = sandboxProviders({ stateDir: stateFolder(context.env) }).filter(
-    (provider) => provider.kind !== 'none',
-  );
-  const states = await Promise.all(
-    providers.map(async (provider) => ({ provider, state: await provider.availability() })),
-  );
-  const works = states.some(({ state }) => state.available);
-  return states.map(({ provider, state }) => {
-    const what = `sandbox (${provider.kind})`;
-    if (state.available) return { what, state: 'ok', detail: state.detail } as const;
-    return {
-      what,
-      state: works ? 'note' : 'missing',
-      detail: state.reason,
-      remedy: state.remedy,
-    } as const;
-  });
-}
-
-async function frameworks(root: string): Promise<readonly Finding[]> {
-  const workspace = openWorkspaceFiles(root);
-  const detected = await detectFrameworks(workspace).catch(() => []);
-  const findings: Finding[] = [];
-  for (const { framework, detection } of detected) {
-    const what = `${framework.label}${detection.projectPath ? ` in ${detection.projectPath}` : ''}`;
-    const toolchain = await framework.toolchain(workspace);
-    if (toolchain.kind === 'found') findings.push({ what, state: 'ok', detail: toolchain.detail });
-    else
-      findings.push({ what, state: 'missing', detail: toolchain.reason, remedy: toolchain.remedy });
-  }
-  if (findings.length === 0)
-    findings.push({
-      what: 'tests',
-      state: 'note',
-      detail: `no test framework is recognised in ${root}`,
-    });
-  return findings;
-}
-
-async function models(context: CliContext): Promise<readonly Finding[]> {
-  const servers = await findLocalServers({ signal: context.signal });
-  if (servers.length === 0) {
-    return [
-      {
-        what: 'local models',
-        state: 'note',
-        detail:
-          'no Ollama, llama.cpp, LM Studio or vLLM answers on its usual port; edit-search needs none',
-      },
-    ];
-  }
-  return servers.map((server) => ({
-    what: server.name,
-    state: 'ok',
-    detail: `${server.baseUrl}: ${server.models.join(', ') || 'no model loaded'}`,
-    remedy: server.models[0]
-      ? `prime-agent fix --policy ${server.baseUrl} --model ${server.models[0]}`
-      : undefined,
-  }));
 }

@@ -48,7 +48,7 @@ export interface TrajectoryStore {
   /** By id, or by the beginning of an id. */
   find(id: string): Promise<FindResult>;
   /** Rejects with `TrajectoryFormatError`, or with the file system's error. */
-  read(attempt: StoredAttempt): Promise<Trajectory>;
+  read(attempt: Pick<StoredAttempt, 'path'>): Promise<Trajectory>;
   setPinned(attempt: StoredAttempt, pinned: boolean): Promise<void>;
   /** Removes records, pinned ones too, and what the index says of them. One that is gone already is no error. */
   remove(attempts: readonly Pick<StoredAttempt, 'path'>[]): Promise<void>;

@@ -80,7 +80,7 @@ function title(role: string): string {
 }
 
 /** A fence longer than any in the text, so that nothing in a record can end it. */
-function fenced(text: string, language = ''): string {
+export function fenced(text: string, language = ''): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((match) => match[0].length));
   const fence = '`'.repeat(longest + 1);
   return `${fence}${language}\n${text.replace(/\n$/, '')}\n${fence}`;

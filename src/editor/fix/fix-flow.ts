@@ -31,10 +31,16 @@ export async function fixTests(deps: WorkDeps, request: FixRequest): Promise<voi
     return showMessage(vs, choice.level, choice.text, choice.actions);
   }
   const { folder } = choice;
-  const settings = readSettings(vs, folder.uri);
+  const settings = withPolicy(readSettings(vs, folder.uri), request.policy);
   if (!(await confirmed(deps, folder, settings))) return;
   const started = await runs.start(folder, (run) => work(deps, request, run, settings));
   if (started.kind === 'busy') tellBusy(vs, folder);
+}
+
+function withPolicy(settings: Settings, chosen: FixRequest['policy']): Settings {
+  if (chosen === undefined) return settings;
+  const { kind, model = settings.endpoint.model } = chosen;
+  return { ...settings, policy: kind, endpoint: { ...settings.endpoint, model } };
 }
 
 async function confirmed(

@@ -1,4 +1,5 @@
 import type * as vscode from 'vscode';
+import type { PolicyChoice } from '../ports.ts';
 
 /** What a fix is asked for, before anything is known about the tests of the folder. */
 export interface FixRequest {
@@ -8,6 +9,8 @@ export interface FixRequest {
   readonly selectors: readonly TestSelector[];
   /** Marked beforehand where failing tests are offered. */
   readonly preferred?: TestSelector;
+  /** Instead of the one in the settings. */
+  readonly policy?: PolicyChoice;
 }
 
 /** How somebody else names a test: a CodeLens, another extension's test item, a cursor. */
@@ -31,7 +34,15 @@ export function readFixRequest(vs: typeof vscode, args: readonly unknown[]): Fix
   const all = Array.isArray(second) && second.length > 0 ? second : [first];
   const selectors = all.flatMap((argument) => selectorsOf(vs, argument));
   const uri = selectors[0]?.uri ?? uriOf(vs, first);
-  return { ...(uri ? { uri } : {}), selectors };
+  const policy = policyOf(first);
+  return { ...(uri ? { uri } : {}), selectors, ...(policy ? { policy } : {}) };
+}
+
+function policyOf(argument: unknown): PolicyChoice | undefined {
+  if (!isObject(argument) || !isObject(argument.policy)) return undefined;
+  const { kind, model } = argument.policy;
+  if (kind !== 'edit-search' && kind !== 'nano' && kind !== 'endpoint') return undefined;
+  return { kind, ...(typeof model === 'string' ? { model } : {}) };
 }
 
 function selectorsOf(vs: typeof vscode, argument: unknown): readonly TestSelector[] {
