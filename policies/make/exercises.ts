@@ -24,16 +24,49 @@ export async function makeExercises(
   file: string,
   settings: NanoSettings['exercises'],
 ): Promise<number> {
+  return writeLines(file, async function* () {
+    for await (const conversation of conversationsOf(shards)) {
+      const exercise = exerciseOf(conversation, settings);
+      if (exercise !== undefined) yield exercise;
+    }
+  });
+}
+
+/** Repairs of pieces of real code, behind the openings of demonstrations. */
+export async function makeRepairs(
+  shards: readonly string[],
+  chunks: readonly string[],
+  file: string,
+  { variants, edits }: NanoSettings['repairs'],
+): Promise<number> {
+  return writeLines(file, async function* () {
+    const openings = conversationsOf(shards);
+    for (let variant = 0; variant < variants; variant += 1) {
+      for (const [at, chunk] of chunks.entries()) {
+        const next = await openings.next();
+        if (next.done) return;
+        const repair = repairOf(`repair-${variant}-${at}`, next.value, chunk, edits);
+        if (repair !== undefined) yield repair;
+      }
+    }
+  });
+}
+
+async function* conversationsOf(shards: readonly string[]): AsyncGenerator<Conversation, void> {
+  for (const shard of shards) {
+    for await (const line of createInterface({ input: createReadStream(shard) })) {
+      yield JSON.parse(line) as Conversation;
+    }
+  }
+}
+
+async function writeLines(file: string, make: () => AsyncIterable<Conversation>): Promise<number> {
   const partial = `${file}.partial`;
   const out = createWriteStream(partial);
   let written = 0;
-  for (const shard of shards) {
-    for await (const line of createInterface({ input: createReadStream(shard) })) {
-      const exercise = exerciseOf(JSON.parse(line) as Conversation, settings);
-      if (exercise === undefined) continue;
-      written += 1;
-      if (!out.write(`${JSON.stringify(exercise)}\n`)) await once(out, 'drain');
-    }
+  for await (const conversation of make()) {
+    written += 1;
+    if (!out.write(`${JSON.stringify(conversation)}\n`)) await once(out, 'drain');
   }
   out.end();
   await once(out, 'close');
@@ -43,20 +76,88 @@ export async function makeExercises(
 
 /** Undefined: the conversation lists no module, or one with too few lines. */
 export function exerciseOf(
-  { id, messages }: Conversation,
+  conversation: Conversation,
   { edits, scrambled, mostCharacters }: NanoSettings['exercises'],
 ): Conversation | undefined {
+  const opening = openingOf(conversation);
+  if (opening === undefined) return;
+  const chance = createChance('exercise', conversation.id);
+  const source = scramble(opening.listing, chance, chance.pick(scrambled));
+  const changes = changedLines(source, chance).slice(0, edits);
+  if (changes.length < edits) return;
+  const exercise = played(`${conversation.id}-exercise`, opening, source, changes);
+  return JSON.stringify(exercise).length > mostCharacters ? undefined : exercise;
+}
+
+/**
+ * A text with some odd tokens in it, and the edits that put them right, from top to bottom. The opening
+ * is that of a demonstration, whatever the text is. Undefined: too few lines can be changed.
+ */
+export function repairOf(
+  id: string,
+  conversation: Conversation,
+  source: string,
+  edits: number,
+): Conversation | undefined {
+  const opening = openingOf(conversation);
+  if (opening === undefined) return;
+  const chance = createChance('repair', id);
+  const lines = source.split('\n');
+  const damaged = [...lines];
+  const repairs: Change[] = [];
+  for (const { line, text } of changedLines(source, chance)) {
+    if (repairs.length === edits) break;
+    const right = lines[line - 1] ?? '';
+    if (right.trim().length < 6 || text.trim() === '') continue;
+    damaged[line - 1] = text;
+    repairs.push({ line, text: right });
+  }
+  const broken = damaged.join('\n');
+  const unique = repairs.every(({ line }) => occursOnce(damaged, damaged[line - 1] ?? ''));
+  if (repairs.length < edits || !unique) return;
+  return played(
+    id,
+    opening,
+    broken,
+    repairs.sort((a, b) => a.line - b.line),
+  );
+}
+
+interface Change {
+  /** 1-based. */
+  readonly line: number;
+  /** What the line becomes. */
+  readonly text: string;
+}
+
+interface Opening {
+  readonly messages: readonly [ConversationMessage, ConversationMessage];
+  readonly path: string;
+  readonly listing: string;
+}
+
+/** The first message and the listing of the module; undefined where a demonstration begins otherwise. */
+function openingOf({ messages }: Conversation): Opening | undefined {
   const [user, view, listing] = messages;
   if (user?.role !== 'user' || view?.role !== 'assistant' || listing?.role !== 'tool') return;
   const command = view.calls[0]?.arguments.command;
   if (typeof command !== 'string' || !command.startsWith('cat ') || !view.train) return;
-  const path = `/workspace/${command.slice('cat '.length)}`;
-  const chance = createChance('exercise', id);
-  const source = scramble(listing.content, chance, chance.pick(scrambled));
-  const changes = changedLines(source, chance).slice(0, edits);
-  if (changes.length < edits) return;
+  return {
+    messages: [user, view],
+    path: `/workspace/${command.slice('cat '.length)}`,
+    listing: listing.content,
+  };
+}
+
+/** The listing of `source` behind the opening, and an edit with its observation for each change. */
+function played(
+  id: string,
+  { messages, path }: Opening,
+  source: string,
+  changes: readonly Change[],
+): Conversation {
   const lines = source.split('\n');
-  const kept: ConversationMessage[] = [user, view, { role: 'tool', content: source }];
+  const kept: ConversationMessage[] = [...messages, { role: 'tool', content: source }];
   for (const { line, text } of changes) {
     const old = lines[line - 1] ?? '';
     const args = { command: 'str_replace', path, old_str: old, new_str: text };
@@ -72,8 +173,7 @@ export function exerciseOf(
       { role: 'tool', content: shown.text },
     );
   }
-  const exercise = { id: `${id}-exercise`, messages: kept };
-  return JSON.stringify(exercise).length > mostCharacters ? undefined : exercise;
+  return { id, messages: kept };
 }
 
 const TOKEN = /[A-Za-z_$][\w$]*|\d+|[^\s\w]/g;
@@ -92,19 +192,21 @@ function scramble(source: string, chance: Chance, share: number): string {
   });
 }
 
-/** One change in each line that stands in the file once, in random order. */
-function changedLines(
-  source: string,
-  chance: Chance,
-): readonly { readonly line: number; readonly text: string }[] {
+/** One change in each line that stands in the text once, in random order. */
+function changedLines(source: string, chance: Chance): readonly Change[] {
   const lines = source.split('\n');
-  const changes = new Map<number, { readonly line: number; readonly text: string }>();
+  const changes = new Map<number, Change>();
   for (const edit of noiseEdits(source, chance, source.length)) {
     const old = lines[edit.line - 1] ?? '';
-    if (changes.has(edit.line) || lines.filter((line) => line.includes(old)).length > 1) continue;
+    if (changes.has(edit.line) || !occursOnce(lines, old)) continue;
     const start = source.lastIndexOf('\n', edit.from - 1) + 1;
     const text = old.slice(0, edit.from - start) + edit.newText + old.slice(edit.to - start);
     changes.set(edit.line, { line: edit.line, text });
   }
   return [...changes.values()];
+}
+
+/** As the editor asks for it: also not as a part of another line. */
+function occursOnce(lines: readonly string[], text: string): boolean {
+  return lines.filter((line) => line.includes(text)).length === 1;
 }

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
 import { writePolicyManifest } from '../../src/core/policies/onnx/policy-folder.ts';
+import { codeChunks } from './code-chunks.ts';
 import { measureFolder } from './evaluate.ts';
-import { makeExercises } from './exercises.ts';
+import { makeExercises, makeRepairs } from './exercises.ts';
 import { type LearnerEvent, type LearnerPlace, runLearner, runModule } from './learner.ts';
 import { measurePinned } from './pinned.ts';
 import { openRuns, required, say } from './process.ts';
@@ -16,6 +17,9 @@ import { type HeldOut, heldOutOf } from './split.ts';
 
 /** Fifty held-out tasks that `npm test` plays, too; from the repository's root. */
 const PINNED_TASKS = 'policies/pinned-tasks.jsonl.gz';
+
+/** Real code to train on; pinned by the lock file. */
+const PACKAGES = 'node_modules';
 
 /** Files of demonstrations are hardly ever larger. */
 const LARGEST_FILE_TOKENS = 800;
@@ -70,6 +74,12 @@ async function main(): Promise<void> {
     const from = shards.slice(0, settings.exercises.shards);
     say(`exercises: ${await makeExercises(from, exercises, settings.exercises)}`);
   }
+  const repairs = join(work, 'repairs.jsonl');
+  if (!existsSync(repairs)) {
+    const chunks = await codeChunks(PACKAGES, settings.repairs.chunks);
+    const made = await makeRepairs(shards, chunks, repairs, settings.repairs);
+    say(`repairs: ${made} of ${chunks.length} pieces of code`);
+  }
   if (values.until === 'demonstrations') return;
 
   const tokenizer = join(work, 'tokenizer');
@@ -93,7 +103,11 @@ async function main(): Promise<void> {
   let model = '';
   for (const [index, phase] of settings.training.phases.entries()) {
     const folder = join(work, phase.name);
-    const paths = [...shards.slice(0, phase.shards), ...(phase.exercises ? [exercises] : [])];
+    const paths = [
+      ...shards.slice(0, phase.shards),
+      ...(phase.exercises ? [exercises] : []),
+      ...(phase.repairs ? [repairs] : []),
+    ];
     await train(folder, settings, phase, paths, place, { index, start, tokenizer });
     model = join(folder, 'model');
     start = { kind: 'model', folder: model };

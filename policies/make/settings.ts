@@ -28,6 +28,15 @@ export interface NanoSettings {
     readonly scrambled: readonly [number, ...number[]];
     readonly mostCharacters: number;
   };
+  /** Real code with odd tokens put right, behind the openings of the demonstrations. */
+  readonly repairs: {
+    /** Pieces of the JavaScript of the installed packages, at most. */
+    readonly chunks: number;
+    /** Of each piece, with other odd tokens. */
+    readonly variants: number;
+    /** In each. */
+    readonly edits: number;
+  };
   readonly vocabulary: number;
   readonly shape: {
     readonly hidden: number;
@@ -62,6 +71,7 @@ export interface Phase {
   /** Demonstrations of the first so many shards, and the exercises. */
   readonly shards: number;
   readonly exercises: boolean;
+  readonly repairs: boolean;
   /** All of a conversation, or only what the policy writes. */
   readonly learn: 'everything' | 'assistant';
   readonly rows_per_step: number;
@@ -94,6 +104,7 @@ export const FULL: NanoSettings = {
     mostCharacters: 3_400,
   },
   exercises: { shards: 2, edits: 6, scrambled: [0, 0.3, 0.7], mostCharacters: 6_000 },
+  repairs: { chunks: 10_000, variants: 2, edits: 5 },
   vocabulary: 1536,
   shape: {
     hidden: 192,
@@ -114,6 +125,7 @@ export const FULL: NanoSettings = {
         name: 'copying',
         shards: 0,
         exercises: true,
+        repairs: false,
         learn: 'assistant',
         rows_per_step: 5,
         steps: 400,
@@ -125,6 +137,7 @@ export const FULL: NanoSettings = {
         name: 'language',
         shards: 5,
         exercises: true,
+        repairs: false,
         learn: 'everything',
         rows_per_step: 8,
         steps: 500,
@@ -136,10 +149,23 @@ export const FULL: NanoSettings = {
         name: 'replies',
         shards: 5,
         exercises: false,
+        repairs: false,
         learn: 'assistant',
         rows_per_step: 16,
         steps: 900,
         peak: 3e-3,
+        schedule: 'cosine',
+        warmup_steps: 30,
+      },
+      {
+        name: 'practice',
+        shards: 5,
+        exercises: true,
+        repairs: true,
+        learn: 'assistant',
+        rows_per_step: 16,
+        steps: 800,
+        peak: 2.5e-3,
         schedule: 'cosine',
         warmup_steps: 30,
       },
@@ -166,6 +192,7 @@ export const SMOKE: NanoSettings = {
     firstSeed: 7,
   },
   exercises: { ...FULL.exercises, shards: 1 },
+  repairs: { chunks: 100, variants: 1, edits: 3 },
   vocabulary: 400,
   shape: {
     hidden: 48,
@@ -186,6 +213,7 @@ export const SMOKE: NanoSettings = {
         name: 'copying',
         shards: 0,
         exercises: true,
+        repairs: false,
         learn: 'assistant',
         rows_per_step: 4,
         steps: 6,
@@ -197,6 +225,7 @@ export const SMOKE: NanoSettings = {
         name: 'replies',
         shards: 1,
         exercises: true,
+        repairs: true,
         learn: 'assistant',
         rows_per_step: 4,
         steps: 6,

@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Limits of a chunk; what a listing in an attempt looks like. */
+const LINES = { least: 12, most: 36 } as const;
+const CHARACTERS = { least: 300, most: 1_300 } as const;
+const LONGEST_LINE = 100;
+const LARGEST_FILE = 400_000;
+
+/**
+ * Pieces of the JavaScript in a folder (installed packages), in an order that is random and always
+ * the same. For training on code that no template of ours has written.
+ */
+export async function codeChunks(folder: string, count: number): Promise<readonly string[]> {
+  const chunks = new Map<string, string>();
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  for (const entry of entries) {
+    if (!entry.isFile() || !/\.[mc]?js$/.test(entry.name) || /\.min\./.test(entry.name)) continue;
+    const text = await readFile(join(entry.parentPath, entry.name), 'utf8');
+    if (text.length > LARGEST_FILE) continue;
+    for (const chunk of chunksOf(text)) {
+      chunks.set(createHash('sha256').update(chunk).digest('hex'), chunk);
+    }
+  }
+  return [...chunks]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .slice(0, count)
+    .map(([, chunk]) => chunk);
+}
+
+/** Runs of whole paragraphs (cut at empty lines) of about the size of a small module. */
+export function chunksOf(text: string): readonly string[] {
+  const chunks: string[] = [];
+  let lines: string[] = [];
+  const finish = (): void => {
+    const chunk = lines.join('\n');
+    if (lines.length >= LINES.least && chunk.length >= CHARACTERS.least) chunks.push(chunk);
+    lines = [];
+  };
+  for (const paragraph of text.replaceAll('\r\n', '\n').split(/\n(?:[ \t]*\n)+/)) {
+    const next = paragraph.split('\n').map((line) => line.trimEnd());
+    if (!isPlain(next)) {
+      finish();
+      continue;
+    }
+    const both = lines.length === 0 ? next : [...lines, '', ...next];
+    if (both.length > LINES.most || both.join('\n').length > CHARACTERS.most) {
+      finish();
+      if (next.length <= LINES.most && next.join('\n').length <= CHARACTERS.most) lines = next;
+    } else lines = both;
+  }
+  finish();
+  return chunks;
+}
+
+/** Neither minified nor data nor mostly comment, and without characters that few files have. */
+function isPlain(lines: readonly string[]): boolean {
+  const comments = lines.filter((line) => /^\s*(?:\/\/|\/?\*)/.test(line)).length;
+  return (
+    comments * 2 < lines.length + 1 &&
+    lines.every((line) => line.length <= LONGEST_LINE && /^[\t\x20-\x7e]*$/.test(line))
+  );
+}
