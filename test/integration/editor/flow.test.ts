@@ -2,8 +2,23 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type * as vscode from 'vscode';
+import { readTrajectory } from '../../../src/core/trajectories/reader.ts';
 import { CONTEXT_KEYS } from '../../../src/editor/contract/context-keys.ts';
-import { createExtension } from '../../../src/editor/extension.ts';
+import { requestToChoose } from '../../../src/editor/fix/cursor.ts';
+import type { WorkDeps } from '../../../src/editor/fix/deps.ts';
+import { fixTests } from '../../../src/editor/fix/fix-flow.ts';
+import { readFixRequest } from '../../../src/editor/fix/request.ts';
+import { runTestsCommand } from '../../../src/editor/fix/run-tests.ts';
+import { createRuns } from '../../../src/editor/fix/runs.ts';
+import { createLiveView, type LiveView } from '../../../src/editor/live/live-view.ts';
+import { createKeys } from '../../../src/editor/policies/keys.ts';
+import type { FixReviewInput } from '../../../src/editor/ports.ts';
+import { createStatusBar } from '../../../src/editor/status/status-bar.ts';
+import { createCodeLenses } from '../../../src/editor/tests/code-lenses.ts';
+import { createFailingFilesKey } from '../../../src/editor/tests/failing-files-key.ts';
+import { createFailureDiagnostics } from '../../../src/editor/tests/failure-diagnostics.ts';
+import { createKnownTests } from '../../../src/editor/tests/known-tests.ts';
+import { createTestPublisher } from '../../../src/editor/tests/publish.ts';
 import {
   createFakeContext,
   createFakeVs,
@@ -13,86 +28,111 @@ import {
 import { tempFolder, writeFiles } from '../../support/temp.ts';
 import { ADD } from '../cli/projects.ts';
 
-/** The whole extension over a real repository, with the real core; only the editor is a stand-in. */
+interface Opened {
+  readonly fake: FakeVs;
+  readonly root: string;
+  readonly live: LiveView;
+  readonly reviews: FixReviewInput[];
+  fix(): Promise<void>;
+  fixTest(...args: readonly unknown[]): Promise<void>;
+  runTests(): Promise<void>;
+}
+
+/** The flow over a real repository, with the real core; only the editor is a stand-in. */
 async function open(
   files: Readonly<Record<string, string>>,
   options: Omit<FakeVsOptions, 'folders'> = {},
-): Promise<{ fake: FakeVs; root: string; state: string }> {
+): Promise<Opened> {
   const folder = await tempFolder();
   const root = join(folder, 'project');
-  const state = join(folder, 'state');
   await writeFiles(root, files);
   const fake = createFakeVs({ folders: [root], ...options });
+  const { vs } = fake;
   const { context } = createFakeContext(folder);
-  const extension = createExtension(fake.vs, context, {
-    PATH: process.env.PATH,
-    HOME: folder,
-    PRIME_AGENT_HOME: state,
-  });
-  onTestFinished(async () => {
-    await extension.stop();
-    extension.dispose();
-  });
-  return { fake, root, state };
+  const runs = createRuns(vs);
+  onTestFinished(() => runs.stop());
+  const known = createKnownTests(vs);
+  const publisher = createTestPublisher(vs);
+  const live = createLiveView(vs);
+  const reviews: FixReviewInput[] = [];
+  createFailureDiagnostics(vs, known);
+  createFailingFilesKey(vs, known);
+  createCodeLenses(vs, known);
+  createStatusBar(vs, runs);
+  const deps: WorkDeps = {
+    vs,
+    log: vs.window.createOutputChannel('test', { log: true }),
+    runs,
+    keys: createKeys(context.secrets),
+    environment: {
+      PATH: process.env.PATH,
+      HOME: folder,
+      PRIME_AGENT_HOME: join(folder, 'state'),
+    },
+    memento: context.workspaceState,
+    publish(where, report) {
+      known.set(where, report.results);
+      publisher.publish(where, report);
+    },
+    attempts: live,
+    review: { open: async (input) => void reviews.push(input) },
+    transcript: { open: async () => undefined },
+  };
+  return {
+    ...{ fake, root, live, reviews },
+    fix: () => fixTests(deps, requestToChoose(vs, undefined)),
+    fixTest: (...args) => fixTests(deps, readFixRequest(vs, args)),
+    runTests: () => runTestsCommand(deps),
+  };
 }
-
-/** Takes everything that is offered, and answers messages with the first of these that they have. */
-function eager(fake: FakeVs, ...answers: readonly string[]): void {
-  fake.user.pick = (items) => items;
-  fake.user.answer = ({ actions }) => answers.find((answer) => actions.includes(answer));
-}
-
-const settled = (fake: FakeVs, text: string | RegExp) =>
-  expect
-    .poll(() => fake.messages.map((message) => message.text).join('\n'), { timeout: 60_000 })
-    .toMatch(text);
 
 describe('Fix failing test', () => {
-  it('goes from the palette to a patch that is applied; attempts can be watched', async () => {
-    const { fake, root } = await open(ADD);
-    eager(fake, 'Review', 'Apply');
-    await fake.run('primeAgent.fixFailingTest');
-    await settled(fake, 'Applied. The tests pass in the workspace.');
-    expect(fake.messages.map(({ level, text, actions }) => [level, text, actions])).toEqual([
-      [
-        'information',
-        'The test passes with a change that is ready for review.',
-        ['Review', 'Show Transcript', 'Show Log'],
-      ],
-      [
-        'information',
-        'This change to src/add.js makes the tests pass. Apply it?',
-        ['Apply', 'Discard'],
-      ],
-      ['information', 'Applied. The tests pass in the workspace.', []],
+  it('goes from a choice to a review with its evidence; attempts can be watched', async () => {
+    const { fake, root, live, reviews, fix } = await open(ADD);
+    fake.user.pick = (items) => items;
+    fake.user.answer = () => 'Review';
+    await fix();
+    expect(fake.messages).toMatchObject([
+      {
+        level: 'information',
+        text: 'The test passes with a change that is ready for review.',
+        actions: ['Review', 'Show Transcript', 'Show Log'],
+      },
     ]);
-    expect(await readFile(join(root, 'src/add.js'), 'utf8')).toContain('return a + b;');
-    expect(fake.documents.filter(({ isDirty }) => isDirty)).toEqual([]);
+    await expect.poll(() => reviews).toHaveLength(1);
+    const [review] = reviews;
+    expect(review).toMatchObject({
+      outcome: 'solved',
+      patch: expect.stringContaining('+  return a + b;'),
+      files: [{ path: 'src/add.js', status: 'modified', steersTests: false, runsLater: false }],
+      tests: [
+        {
+          id: 'test/add.test.js::adds',
+          before: { status: 'failed', failure: { expected: '5', actual: '-1' } },
+          after: 'passed',
+        },
+      ],
+      stillPassing: 1,
+      attempts: [{ targets: ['test/add.test.js::adds'] }],
+      policy: 'edit-search',
+    });
+    const record = await readTrajectory(review?.attempts[0]?.trajectoryPath ?? '');
+    expect(record.end).toMatchObject({ outcome: 'solved', patch: review?.patch });
+    expect(await readFile(join(root, 'src/add.js'), 'utf8')).toBe(ADD['src/add.js']);
 
     expect(fake.terminals).toEqual([]);
-    await fake.run('primeAgent.watchAttempt');
+    await live.watch(review?.attempts[0]?.attemptId);
     const [terminal] = fake.terminals;
     expect(terminal?.shown).toEqual([{ preserveFocus: true }]);
     expect(terminal?.text).toContain('test/add.test.js::adds');
     expect(terminal?.text).toContain('submit');
     expect(terminal?.text).toContain('Solved.');
-
-    await fake.run('primeAgent.fixFailingTest');
-    expect(fake.messages.at(-1)?.text).toBe('No test fails: 2 of 2 pass.');
   });
 
-  it('shows the failure natively and changes nothing by itself; a lens on it begins a fix', async () => {
-    const { fake, root } = await open(ADD);
-    const offered: vscode.QuickPickItem[][] = [];
-    fake.user.pick = (items) => {
-      offered.push([...items]);
-      return undefined;
-    };
-    await fake.run('primeAgent.fixFailingTest');
-    expect(offered).toMatchObject([
-      [{ label: 'adds', description: 'test/add.test.js', picked: true }],
-    ]);
-    expect(fake.messages).toEqual([]);
+  it('shows the failure natively; a lens on it begins without a question', async () => {
+    const { fake, root, reviews, runTests, fixTest } = await open(ADD);
+    await runTests();
+    expect(fake.messages).toMatchObject([{ text: '2 tests, 1 failing.', actions: ['Fix'] }]);
     const [run] = fake.testRuns;
     expect(run?.ended).toBe(true);
     expect(run?.results.get('test/add.test.js::adds')).toMatchObject({
@@ -110,46 +150,54 @@ describe('Fix failing test', () => {
     const [lens] = (await fake.lenses[0]?.provideCodeLenses(document, token)) ?? [];
     expect(lens).toMatchObject({
       range: { start: { line: 4 } },
-      command: { title: '$(wand) Fix with Prime Agent' },
+      command: { title: '$(wand) Fix with Prime Agent', command: 'primeAgent.fixTest' },
     });
-    await fake.run(lens?.command?.command ?? '', ...(lens?.command?.arguments ?? []));
-    expect(fake.messages).toMatchObject([
-      { text: 'The test passes with a change that is ready for review.' },
-    ]);
-    expect(offered).toHaveLength(1);
-    expect(await readFile(join(root, 'src/add.js'), 'utf8')).toBe(ADD['src/add.js']);
+    fake.user.pick = () => {
+      throw new Error('nothing is to be chosen');
+    };
+    await fixTest(...(lens?.command?.arguments ?? []));
+    expect(fake.messages.at(-1)?.text).toBe(
+      'The test passes with a change that is ready for review.',
+    );
+    expect(reviews).toEqual([]);
+  });
+
+  it('says so when nothing fails', async () => {
+    const fixed = { ...ADD, 'src/add.js': 'export const add = (a, b) => a + b;\n' };
+    const { fake, fix } = await open(fixed);
+    await fix();
+    expect(fake.messages).toMatchObject([{ text: 'No test fails: 2 of 2 pass.' }]);
   });
 
   it('can be cancelled in the middle, and refuses to begin twice', async () => {
-    const { fake } = await open({
+    const { fake, fix } = await open({
       ...ADD,
       'test/slow.test.js':
-        "import test from 'node:test';\ntest('slow', () => new Promise((done) => setTimeout(done, 20_000)));\n",
+        "import test from 'node:test';\ntest('slow', () => new Promise((done) => setTimeout(done, 60_000)));\n",
     });
-    const working = fake.run('primeAgent.fixFailingTest');
+    const working = fix();
     await expect
-      .poll(() => fake.log.join('\n'), { timeout: 30_000 })
+      .poll(() => fake.log.join('\n'), { timeout: 60_000 })
       .toContain('Running the tests');
-    await fake.run('primeAgent.fixFailingTest');
+    await fix();
     expect(fake.messages).toMatchObject([
       { text: 'Prime Agent is at work in project already. Wait for it, or cancel it.' },
     ]);
-    const began = Date.now();
     fake.cancelProgress();
     await working;
-    expect(Date.now() - began).toBeLessThan(10_000);
     expect(fake.messages).toHaveLength(1);
+    expect(fake.testRuns).toEqual([]);
     expect(fake.statusBar.text).toBe('$(wand) edit-search');
-  });
+  }, 60_000);
 
   it('names the next step when the server of the policy is gone', async () => {
-    const { fake } = await open(ADD, {
+    const { fake, fix } = await open(ADD, {
       settings: {
         'primeAgent.policy': 'endpoint',
         'primeAgent.endpoint.baseUrl': 'http://127.0.0.1:9/v1',
       },
     });
-    await fake.run('primeAgent.fixFailingTest');
+    await fix();
     expect(fake.messages).toHaveLength(1);
     expect(fake.messages[0]?.text).toContain('127.0.0.1:9');
     expect(fake.messages[0]?.text).not.toMatch(/--\w/);
