@@ -82,7 +82,10 @@ export async function makeVsix(target, file) {
     }
     for (const folder of FOLDERS) {
       const from = join(root, folder);
-      if (existsSync(from)) cpSync(from, join(stage, folder), { recursive: true });
+      if (!existsSync(from)) continue;
+      // What somebody installed in the example stays here.
+      const filter = (path) => !path.endsWith('node_modules');
+      cpSync(from, join(stage, folder), { recursive: true, filter });
     }
     writeFileSync(
       join(stage, 'ThirdPartyNotices.txt'),
