@@ -164,7 +164,7 @@ export const FULL: NanoSettings = {
         repairs: true,
         learn: 'assistant',
         rows_per_step: 16,
-        steps: 800,
+        steps: 600,
         peak: 2.5e-3,
         schedule: 'cosine',
         warmup_steps: 30,
