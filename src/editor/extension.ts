@@ -141,7 +141,8 @@ export function createExtension(
     'primeAgent.showChanges': review('primeAgent.showChanges'),
     'primeAgent.showEvidence': review('primeAgent.showEvidence'),
     'primeAgent.closeReview': review('primeAgent.closeReview'),
-    'primeAgent.cancel': () => runs.cancel(),
+    'primeAgent.cancel': (uri) =>
+      runs.cancel(uri instanceof vs.Uri ? vs.workspace.getWorkspaceFolder(uri) : undefined),
     'primeAgent.selectPolicy': async () =>
       (await policies()).selectPolicy({
         vs,

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type * as vscode from 'vscode';
 import type { URI } from 'vscode-uri';
 import manifest from '../../package.json' with { type: 'json' };
@@ -362,6 +363,8 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
         const id = `${prefix}.${name}`;
         const declared: Record<string, { default?: unknown }> =
           manifest.contributes.configuration.properties;
+        // The editor's own settings have no default here.
+        if (prefix !== 'primeAgent') return fake.settings.get(id);
         if (!(id in declared)) throw new Error(`${id} is not in the manifest`);
         return fake.settings.has(id) ? fake.settings.get(id) : declared[id]?.default;
       },
@@ -425,8 +428,10 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
       }
       for (const edit of edits) {
         if (edit.kind === 'replace') continue;
-        if (edit.kind === 'create') writeFileSync(edit.uri.fsPath, edit.contents);
-        else rmSync(edit.uri.fsPath);
+        if (edit.kind === 'create') {
+          mkdirSync(dirname(edit.uri.fsPath), { recursive: true });
+          writeFileSync(edit.uri.fsPath, edit.contents);
+        } else rmSync(edit.uri.fsPath);
       }
       return true;
     },

@@ -10,6 +10,7 @@ import { readSettings, type Settings } from '../contract/settings.ts';
 import { openPolicy } from '../policies/open-policy.ts';
 import { showMessage } from '../support/messages.ts';
 import { chooseFolder, isWritable } from '../workspace/folder.ts';
+import { saveBeforeTest } from '../workspace/save.ts';
 import { chooseTests } from './choose-tests.ts';
 import { mayRun } from './consent.ts';
 import type { WorkDeps } from './deps.ts';
@@ -33,6 +34,7 @@ export async function fixTests(deps: WorkDeps, request: FixRequest): Promise<voi
   const { folder } = choice;
   const settings = withPolicy(readSettings(vs, folder.uri), request.policy);
   if (!(await confirmed(deps, folder, settings))) return;
+  await saveBeforeTest(vs, folder);
   const started = await runs.start(folder, (run) => work(deps, request, run, settings));
   if (started.kind === 'busy') tellBusy(vs, folder);
 }

@@ -5,6 +5,7 @@ import { readSettings } from '../contract/settings.ts';
 import type { PublishedTest, TestRunsPort } from '../ports.ts';
 import { showMessage } from '../support/messages.ts';
 import { chooseFolder } from '../workspace/folder.ts';
+import { saveBeforeTest } from '../workspace/save.ts';
 import { mayRun } from './consent.ts';
 import type { WorkDeps } from './deps.ts';
 import { tellProblem } from './ending.ts';
@@ -20,6 +21,7 @@ export async function runTestsCommand(deps: WorkDeps, uri?: vscode.Uri): Promise
   if (choice.kind === 'refused') {
     return showMessage(vs, choice.level, choice.text, choice.actions);
   }
+  await saveBeforeTest(vs, choice.folder);
   const tests = await createTestRuns(deps).run(choice.folder, []);
   if (tests === undefined) return;
   const failing = tests.filter(isFailing).length;
