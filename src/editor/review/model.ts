@@ -77,6 +77,7 @@ export type Now =
 
 export type ConflictKind =
   | 'changed'
+  | 'file-changed'
   | 'unsaved'
   | 'ambiguous'
   | 'present'

@@ -90,7 +90,10 @@ export async function takeUnits(vs: typeof vscode, units: readonly Unit[]): Prom
   }
   if (conflicts.length > 0) return { kind: 'conflicts', conflicts };
 
-  const done = await vs.workspace.applyEdit(edit);
+  const done = await vs.workspace.applyEdit(edit).then(
+    (applied) => applied,
+    () => false,
+  );
   if (!done || !(await allWritten(wholes))) {
     await restore(vs, wholes, done ? edited : []);
     return { kind: 'refused' };
@@ -145,7 +148,7 @@ async function prepare(
     if (conflict !== undefined) return { kind: 'conflict', conflict };
     const { folder } = file.review.input;
     const { current, computed } = await computeWhole(vs, folder, file.part);
-    if (computed.kind !== 'computed') return { kind: 'conflict', conflict: 'changed' };
+    if (computed.kind !== 'computed') return { kind: 'conflict', conflict: 'file-changed' };
     const writes = [...computed.changes].map(
       ([path, blob]): Write => ({
         uri: vs.Uri.joinPath(folder.uri, fromRawPath(path)),

@@ -76,7 +76,7 @@ function wholeConflict(
   const problem = problemOf(now);
   if (problem !== undefined || now.kind !== 'file') return problem;
   if (now.unsaved) return 'unsaved';
-  return part.oldBlob === undefined || now.hash === part.oldBlob ? undefined : 'changed';
+  return part.oldBlob === undefined || now.hash === part.oldBlob ? undefined : 'file-changed';
 }
 
 function problemOf(now: Now): ConflictKind | undefined {

@@ -13,6 +13,8 @@ export function conflictLabel({ l10n }: typeof vscode, kind: ConflictKind): stri
   switch (kind) {
     case 'changed':
       return l10n.t('conflict: these lines have changed');
+    case 'file-changed':
+      return l10n.t('conflict: the file has changed');
     case 'unsaved':
       return l10n.t('conflict: unsaved changes here');
     case 'ambiguous':
@@ -42,6 +44,7 @@ export function conflictLabel({ l10n }: typeof vscode, kind: ConflictKind): stri
 export function conflictText({ l10n }: typeof vscode, path: string, kind: ConflictKind): string {
   switch (kind) {
     case 'changed':
+    case 'file-changed':
       return l10n.t(
         '{0} has changed since the fix was made, so this change does not fit any more. Make it by hand, or discard it.',
         path,
