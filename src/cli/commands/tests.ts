@@ -1,9 +1,7 @@
 import { firstLine } from '../../core/fix/not-loadable.ts';
-import { problem } from '../../core/fix/prepare.ts';
+import { NO_TESTS, runAllTests } from '../../core/fix/run-all-tests.ts';
 import type { TestResult } from '../../core/frameworks/framework.ts';
 import { isFailing } from '../../core/frameworks/status.ts';
-import { makeBaseline } from '../../core/grading/baseline.ts';
-import type { Baseline } from '../../core/grading/types.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { type JobOptions, openJob, reportCancelled, reportProblem } from '../job.ts';
@@ -25,36 +23,28 @@ export async function testsCommand(
   if (job.kind === 'problem') return reportProblem(job, context, options.json);
 
   const style = createStyle(context.stdout, context.env);
-  const projects: {
-    framework: string;
-    tests: readonly TestResult[];
-    notLoaded: Baseline['collectionErrors'];
-  }[] = [];
-  for (const { setup, detail } of job.projects) {
-    progress.listener({ kind: 'progress', text: `Running the tests: ${detail}` });
-    const outcome = await makeBaseline(setup, { signal: context.signal, runs: 1 });
-    if (outcome.kind === 'cancelled') return reportCancelled(context, options.json);
-    if (outcome.kind === 'environment') {
-      return reportProblem(
-        problem('environment', outcome.reason, outcome.remedy),
-        context,
-        options.json,
-      );
-    }
-    if (outcome.kind === 'no-tests') continue;
-    for (const { file, message } of outcome.baseline.collectionErrors) {
-      progress.listener({
-        kind: 'warning',
-        text: `${file} could not be loaded: ${firstLine(message)}`,
-      });
-    }
-    const tests = outcome.baseline.results.filter((test) => !options.failing || isFailing(test));
-    projects.push({
-      framework: setup.framework.id,
-      tests,
-      notLoaded: outcome.baseline.collectionErrors,
-    });
+  const outcome = await runAllTests(job.projects, {
+    runs: 1,
+    signal: context.signal,
+    listener: progress.listener,
+  });
+  if (outcome.kind === 'cancelled') return reportCancelled(context, options.json);
+  if (outcome.kind === 'problem') return reportProblem(outcome, context, options.json);
+  for (const { file, message } of outcome.collectionErrors) {
+    const text = `${file} could not be loaded: ${firstLine(message)}`;
+    progress.listener({ kind: 'warning', text });
   }
+  const projects = [...outcome.baselines].flatMap(([{ setup }, made]) =>
+    made.kind === 'baseline'
+      ? [
+          {
+            framework: setup.framework.id,
+            tests: made.baseline.results.filter((test) => !options.failing || isFailing(test)),
+            notLoaded: made.baseline.collectionErrors,
+          },
+        ]
+      : [],
+  );
   progress.stop();
   const all = projects.flatMap((project) => project.tests);
   const notLoaded = projects.flatMap((project) => project.notLoaded);
@@ -63,15 +53,7 @@ export async function testsCommand(
     return notLoaded.length > 0 ? EXIT.notSolved : EXIT.ok;
   }
   if (projects.length === 0) {
-    return reportProblem(
-      problem(
-        'no-tests',
-        'The test run found no tests.',
-        'Name the folder that holds them, or pass the command: --command "…".',
-      ),
-      context,
-      false,
-    );
+    return reportProblem(NO_TESTS, context, false);
   }
   for (const test of all) context.stdout.write(`${mark(test, style)} ${style.visible(test.id)}\n`);
   const failed = all.filter(isFailing).length;

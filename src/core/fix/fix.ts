@@ -12,6 +12,7 @@ import { firstLine, notLoadable } from './not-loadable.ts';
 import { checkParity } from './parity.ts';
 import { type PreparedProject, type PrepareProblem, problem } from './prepare.ts';
 import { runRounds, type TargetReport, type TargetSetup } from './rounds.ts';
+import { NO_TESTS } from './run-all-tests.ts';
 import { selectTargets } from './select.ts';
 import type { OpenSink } from './series.ts';
 import { type SolvedPatch, verifyTogether } from './stack.ts';
@@ -221,7 +222,7 @@ async function fixProject(
 }
 
 /** Twice, each time on a fresh layer. */
-export function baselineOf(
+function baselineOf(
   { setup, detail }: PreparedProject,
   { listener, signal }: Pick<FixOptions, 'listener' | 'signal'>,
 ): Promise<BaselineOutcome> {
@@ -286,13 +287,7 @@ function nothingToFix(
   const passing = results.reduce((sum, result) => sum + result.passing, 0);
   const errors = results.flatMap((result) => result.collectionErrors);
   if (errors.length > 0 && !named) return notLoadable(errors);
-  if (tests === 0) {
-    return problem(
-      'no-tests',
-      'The test run found no tests.',
-      'Name the folder that holds them, or pass the command: --command "…".',
-    );
-  }
+  if (tests === 0) return NO_TESTS;
   const count = `${passing} of ${tests} pass.`;
   if (flaky.length === 0)
     return { kind: 'nothing-to-do', reason: `No test fails: ${count}`, green: true };

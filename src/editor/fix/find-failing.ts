@@ -1,7 +1,7 @@
 import type * as vscode from 'vscode';
 import type { FixListener } from '../../core/fix/events.ts';
 import type { PrepareProblem } from '../../core/fix/prepare.ts';
-import { runAllTests, type TestsOutcome } from '../../core/fix/run-all-tests.ts';
+import { NO_TESTS, runAllTests, type TestsOutcome } from '../../core/fix/run-all-tests.ts';
 import { type Job, startJob } from '../../core/fix/start-job.ts';
 import type { Settings } from '../contract/settings.ts';
 import { chosenPython } from '../workspace/python.ts';
@@ -46,6 +46,7 @@ export async function findFailing(
     const tests = await runAllTests(job.projects, { runs, signal, listener });
     if (tests.kind !== 'ran') return tests;
     publish(folder, tests);
+    if (tests.results.length === 0 && tests.collectionErrors.length === 0) return NO_TESTS;
     return { kind: 'found', job, tests };
   } catch (error) {
     if (signal.aborted) return { kind: 'cancelled' };
