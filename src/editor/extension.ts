@@ -114,6 +114,8 @@ export function createExtension(
   const commands = registerCommands(vs, log, {
     'primeAgent.fixFailingTest': async (uri) =>
       (await fixing()).fixTests(deps, requestToChoose(vs, uri)),
+    'primeAgent.fixWithHint': async (uri) =>
+      (await fixing()).fixTests(deps, { ...requestToChoose(vs, uri), askForHint: true }),
     'primeAgent.fixTestAtCursor': async () => (await fixing()).fixTests(deps, requestAtCursor(vs)),
     'primeAgent.fixTest': async (...args) =>
       (await fixing()).fixTests(deps, readFixRequest(vs, args)),

@@ -1,6 +1,7 @@
 /** Every command of the manifest. A unit test compares both; a missing handler does not compile. */
 export const COMMANDS = [
   'primeAgent.fixFailingTest',
+  'primeAgent.fixWithHint',
   'primeAgent.fixTestAtCursor',
   'primeAgent.fixTest',
   'primeAgent.runTests',

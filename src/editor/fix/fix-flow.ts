@@ -102,6 +102,8 @@ async function work(
     return;
   }
 
+  const hint = request.askForHint === true ? await askForHint(vs) : '';
+  if (hint === undefined) return;
   const title =
     chosen.ids.length === 1
       ? vs.l10n.t('Fixing a test')
@@ -110,13 +112,23 @@ async function work(
   const recordOf = (attemptId: string): string => records.get(attemptId) ?? '';
   const label = ready.policy.description.label;
   const outcome = await inProgress(vs, run, title, (signal, say) =>
-    attempt(deps, { ...ready, ids: chosen.ids, settings, folder, signal, say, records }),
+    attempt(deps, { ...ready, ids: chosen.ids, hint, settings, folder, signal, say, records }),
   );
   const proposals =
     outcome.kind === 'done'
       ? proposalsOf(outcome.report, { folder, policy: label, baselines: tests.baselines, recordOf })
       : [];
   tellEnding(deps, folder, outcome, proposals, recordOf);
+}
+
+/** undefined: the user gave up; empty: nothing to say. */
+async function askForHint({ window, l10n }: typeof vscode): Promise<string | undefined> {
+  const typed = await window.showInputBox({
+    title: l10n.t('What do you already know about the failure?'),
+    prompt: l10n.t('The agent reads it with the failing test.'),
+    ignoreFocusOut: true,
+  });
+  return typed?.trim();
 }
 
 type Found = Extract<FoundOutcome, { kind: 'found' }>;
@@ -164,6 +176,8 @@ async function prepare(
 
 interface AttemptOptions extends Omit<Extract<Ready, { kind: 'ready' }>, 'kind'> {
   readonly ids: readonly string[];
+  /** Empty: none. */
+  readonly hint: string;
   readonly settings: Settings;
   readonly folder: vscode.WorkspaceFolder;
   readonly signal: AbortSignal;
@@ -173,13 +187,15 @@ interface AttemptOptions extends Omit<Extract<Ready, { kind: 'ready' }>, 'kind'>
 }
 
 async function attempt(deps: WorkDeps, options: AttemptOptions): Promise<FixOutcome> {
-  const { job, tests, policy, environment, ids, settings, folder, signal, say, records } = options;
+  const { job, tests, policy, environment, ids, hint, settings, folder, signal, say, records } =
+    options;
   const store = createTrajectoryStore(trajectoriesRoot(environment));
   try {
     return await fixFailingTests({
       projects: job.projects,
       baselines: tests.baselines,
       tests: ids,
+      ...(hint === '' ? {} : { hint }),
       policy,
       budgets: budgetsOf(settings),
       attempts: settings.attempts ?? defaultAttempts(policy.description),

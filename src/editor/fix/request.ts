@@ -9,6 +9,8 @@ export interface FixRequest {
   readonly selectors: readonly TestSelector[];
   /** Marked beforehand where failing tests are offered. */
   readonly preferred?: TestSelector;
+  /** Ask what the user already knows about the failure. */
+  readonly askForHint?: boolean;
   /** Instead of the one in the settings. */
   readonly policy?: PolicyChoice;
 }
