@@ -568,6 +568,7 @@ interface FakeItem {
 interface FakeItems extends Iterable<readonly [string, FakeItem]> {
   replace(items: readonly FakeItem[]): void;
   add(item: FakeItem): void;
+  delete(id: string): void;
 }
 
 function createItems(parent?: FakeItem): FakeItems {
@@ -578,7 +579,11 @@ function createItems(parent?: FakeItem): FakeItems {
   };
   return {
     add,
+    delete: (id) => void items.delete(id),
     replace(given) {
+      const ids = given.map(({ id }) => id);
+      const twice = ids.find((id, index) => ids.indexOf(id) !== index);
+      if (twice !== undefined) throw new Error(`there are two items with the id ${twice}`);
       items.clear();
       for (const item of given) add(item);
     },

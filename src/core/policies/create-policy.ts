@@ -21,7 +21,12 @@ export interface PolicyDeps {
   readonly signal: AbortSignal;
   readonly openAi?: Partial<Pick<OpenAiOptions, 'timeouts' | 'retries' | 'sampling' | 'prices'>>;
   /** For policies from a folder; with an engine, they share its process. */
-  readonly onnx?: { readonly engine?: OnnxEngine; readonly workerFile?: string };
+  readonly onnx?: {
+    readonly engine?: OnnxEngine;
+    readonly workerFile?: string;
+    /** Another Node than the one that runs this; absolute path. */
+    readonly node?: string | undefined;
+  };
   /** What people should know although it works, once: a slower runtime took over. */
   readonly onNotice?: (text: string) => void;
 }
@@ -103,6 +108,7 @@ async function embedded(
     engineOptions: {
       env: deps.env,
       ...(deps.onnx?.workerFile === undefined ? {} : { workerFile: deps.onnx.workerFile }),
+      ...(deps.onnx?.node === undefined ? {} : { node: deps.onnx.node }),
       ...(deps.onNotice ? { onNotice: deps.onNotice } : {}),
     },
   });

@@ -13,6 +13,8 @@ export interface Policy {
   start(seed: number): Promise<PolicySession>;
   /** Why it cannot work on this, in words; undefined: it can. A policy without it takes everything. */
   whyNotSuited?(work: Work): string | undefined;
+  /** Frees what it holds (a process), after its last session. A policy without it holds nothing. */
+  close?(): Promise<void>;
 }
 
 /** What is known of a job before the first attempt. */

@@ -35,7 +35,14 @@ export async function fixTests(deps: WorkDeps, request: FixRequest): Promise<voi
   const settings = withPolicy(readSettings(vs, folder.uri), request.policy);
   if (!(await confirmed(deps, folder, settings))) return;
   await saveBeforeTest(vs, folder);
-  const started = await runs.start(folder, (run) => work(deps, request, run, settings));
+  const started = await runs.start(folder, async (run) => {
+    const policies: Policy[] = [];
+    try {
+      await work(deps, request, run, settings, policies);
+    } finally {
+      for (const policy of policies) await policy.close?.();
+    }
+  });
   if (started.kind === 'busy') tellBusy(vs, folder);
 }
 
@@ -69,12 +76,14 @@ async function work(
   request: FixRequest,
   run: Run,
   settings: Settings,
+  /** Filled here, closed by the caller. */
+  policies: Policy[],
 ): Promise<void> {
   const { vs, log } = deps;
   const { folder } = run;
   log.info(`fix in ${folder.uri.fsPath}`);
   const ready = await inProgress(vs, run, vs.l10n.t('Looking for failing tests'), (signal, say) =>
-    prepare(deps, folder, settings, signal, say),
+    prepare(deps, folder, settings, policies, signal, say),
   );
   if (ready.kind === 'cancelled') {
     log.info('cancelled');
@@ -145,6 +154,7 @@ async function prepare(
   deps: WorkDeps,
   folder: vscode.WorkspaceFolder,
   settings: Settings,
+  policies: Policy[],
   signal: AbortSignal,
   say: (text: string) => void,
 ): Promise<Ready> {
@@ -159,6 +169,7 @@ async function prepare(
     });
     if (opened.kind === 'problem') return opened;
     const { policy, environment } = opened;
+    policies.push(policy);
     const listener = follow(deps, folder, policy, say, new Map());
     const found = await findFailing(deps, folder, {
       settings,
@@ -219,7 +230,8 @@ async function attempt(deps: WorkDeps, options: AttemptOptions): Promise<FixOutc
     if (signal.aborted) return { kind: 'cancelled', solved: [] };
     throw error;
   } finally {
-    await store.prune();
+    // Old records that stay are no reason to lose a result.
+    await store.prune().catch((error: unknown) => deps.log.warn(`records: ${String(error)}`));
   }
 }
 

@@ -1,3 +1,4 @@
+import { findProgram } from '../../core/platform/find-program.ts';
 import { type CreatedPolicy, createPolicy } from '../../core/policies/create-policy.ts';
 import type { Settings } from '../contract/settings.ts';
 import type { Keys } from './keys.ts';
@@ -38,7 +39,15 @@ export async function openPolicy(options: OpenPolicyOptions): Promise<OpenedPoli
       ...(policy === 'endpoint' && endpoint.model !== undefined ? { model: endpoint.model } : {}),
       lenient: true,
     },
-    { env: environment, signal, onNotice },
+    { env: environment, signal, onNotice, onnx: { node: await ownNode(environment) } },
   );
   return created.kind === 'policy' ? { ...created, environment } : created;
+}
+
+/**
+ * Native code is known to crash inside Electron's helper, so the embedded model prefers a plain Node.
+ * undefined: the program that runs this, which is one outside of desktop editors.
+ */
+async function ownNode(environment: OpenPolicyOptions['environment']): Promise<string | undefined> {
+  return process.versions.electron === undefined ? undefined : findProgram('node', environment);
 }

@@ -25,13 +25,15 @@ export function createTestPublisher(vs: typeof vscode): TestPublisher {
   return {
     publish(folder, report) {
       const items = new Map<string, vscode.TestItem>();
-      const errors = collectionErrorNodes(report.collectionErrors);
-      const tree = [...testTree(report.results), ...errors];
+      const files = testTree(report.results);
+      const tree = [...files, ...withoutTests(report.collectionErrors, files)];
       const children = tree.map((node) => itemOf(vs, controller, folder.uri, node, items));
-      const several = (vs.workspace.workspaceFolders ?? []).length > 1;
-      if (several) {
+      const folders = vs.workspace.workspaceFolders ?? [];
+      if (folders.length > 1) {
         const top = controller.createTestItem(folder.uri.toString(), folder.name, folder.uri);
         top.children.replace(children);
+        const open = new Set(folders.map(({ uri }) => uri.toString()));
+        for (const [id] of [...controller.items]) if (!open.has(id)) controller.items.delete(id);
         controller.items.add(top);
       } else controller.items.replace(children);
       publishRun(vs, controller, folder, report, items);
@@ -110,8 +112,12 @@ function itemOf(
   return item;
 }
 
-/** Files without any test that could be shown. */
-function collectionErrorNodes(errors: TestReport['collectionErrors']): readonly TestNode[] {
-  const files = [...new Set(errors.map(({ file }) => file))];
-  return files.map((file) => ({ id: file, label: file, children: [] }));
+/** Files of which nothing could be loaded. */
+function withoutTests(
+  errors: TestReport['collectionErrors'],
+  shown: readonly TestNode[],
+): readonly TestNode[] {
+  const known = new Set(shown.map(({ id }) => id));
+  const files = new Set(errors.map(({ file }) => file).filter((file) => !known.has(file)));
+  return [...files].map((file) => ({ id: file, label: file, children: [] }));
 }

@@ -73,6 +73,20 @@ describe('results in the Test Explorer', () => {
   });
 });
 
+describe('a file with tests that also could not be loaded in part', () => {
+  it('is one item', () => {
+    const { fake, folder, vs } = setUp();
+    createTestPublisher(vs).publish(folder, {
+      results: [test('passes', 'passed')],
+      collectionErrors: [
+        { file: 'test/a.test.js', message: 'SyntaxError' },
+        { file: 'test/a.test.js', message: 'another' },
+      ],
+    });
+    expect(fake.testRuns[0]?.results.get('test/a.test.js')?.state).toBe('errored');
+  });
+});
+
 describe('what is known to fail', () => {
   it('gives diagnostics with a quick fix, and the key for menus; all go when it passes', async () => {
     const { fake, folder, vs } = setUp();
