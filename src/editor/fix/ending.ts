@@ -55,11 +55,16 @@ function tellCancelled(
   tell(deps, 'information', text, transcripts(deps, records));
 }
 
-export function tellProblem(deps: Pick<WorkDeps, 'vs' | 'log'>, problem: PrepareProblem): void {
-  const { vs, log } = deps;
+/** @param kind with a problem of the policy another one is offered */
+export function tellProblem(
+  { vs, log }: Pick<WorkDeps, 'vs' | 'log'>,
+  problem: PrepareProblem,
+  kind: 'problem' | 'policy-problem' = 'problem',
+): void {
   const text = inEditorWords(`${problem.reason} ${problem.remedy}`);
   log.error(text);
   void showMessage(vs, problem.cause === 'usage' ? 'warning' : 'error', shortened(text), [
+    ...(kind === 'policy-problem' ? [selectPolicy(vs)] : []),
     ...settingsFor(vs, text),
     showLog(vs),
   ]);
@@ -98,8 +103,7 @@ function tellReport(
     tell(deps, 'warning', text, actions);
   } else {
     const text = vs.l10n.t('Not solved in {0}. {1}', folder.name, why[0] ?? '');
-    const other = commandAction(vs, vs.l10n.t('Select Policy…'), SELECT_POLICY);
-    tell(deps, 'warning', shortened(text), [other, ...actions]);
+    tell(deps, 'warning', shortened(text), [selectPolicy(vs), ...actions]);
   }
 }
 
@@ -173,6 +177,10 @@ function settingsFor(vs: typeof vscode, text: string): readonly MessageAction[] 
   const name = /\bprimeAgent\.[\w.]*\w/.exec(text)?.[0];
   if (name === undefined) return [];
   return [commandAction(vs, vs.l10n.t('Open Settings'), 'workbench.action.openSettings', name)];
+}
+
+function selectPolicy(vs: typeof vscode): MessageAction {
+  return commandAction(vs, vs.l10n.t('Select Policy…'), SELECT_POLICY);
 }
 
 function showLog(vs: typeof vscode): MessageAction {

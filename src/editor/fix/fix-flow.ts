@@ -2,6 +2,7 @@ import type * as vscode from 'vscode';
 import { defaultAttempts, defaultParallel } from '../../core/fix/defaults.ts';
 import { type FixOutcome, fixFailingTests } from '../../core/fix/fix.ts';
 import { notLoadable } from '../../core/fix/not-loadable.ts';
+import type { PrepareProblem } from '../../core/fix/prepare.ts';
 import type { Policy } from '../../core/policies/policy.ts';
 import { trajectoriesRoot } from '../../core/trajectories/folder.ts';
 import type { Budgets } from '../../core/trajectories/schema.ts';
@@ -89,8 +90,8 @@ async function work(
     log.info('cancelled');
     return;
   }
-  if (ready.kind === 'problem') {
-    tellProblem(deps, ready);
+  if (ready.kind === 'problem' || ready.kind === 'policy-problem') {
+    tellProblem(deps, ready.kind === 'problem' ? ready : ready.problem, ready.kind);
     return;
   }
   const { tests } = ready;
@@ -147,6 +148,7 @@ type Ready =
       readonly policy: Policy;
       readonly environment: WorkDeps['environment'];
     })
+  | { readonly kind: 'policy-problem'; readonly problem: PrepareProblem }
   | Exclude<FoundOutcome, Found>;
 
 /** The policy first: a server that does not answer should be known before the tests run. */
@@ -167,7 +169,7 @@ async function prepare(
       signal,
       onNotice: (text) => log.warn(text),
     });
-    if (opened.kind === 'problem') return opened;
+    if (opened.kind === 'problem') return { kind: 'policy-problem', problem: opened };
     const { policy, environment } = opened;
     policies.push(policy);
     const listener = follow(deps, folder, policy, say, new Map());

@@ -200,6 +200,7 @@ describe('Fix failing test', () => {
     await fix();
     expect(fake.messages).toHaveLength(1);
     expect(fake.messages[0]?.text).toContain('127.0.0.1:9');
+    expect(fake.messages[0]?.actions).toEqual(['Select Policy…', 'Show Log']);
     expect(fake.messages[0]?.text).not.toMatch(/--\w/);
     expect(fake.testRuns).toEqual([]);
   });
