@@ -26,14 +26,21 @@ export function createReviewDocuments(
   const changed = new vs.EventEmitter<vscode.Uri>();
   const shown = new Map<string, string>();
 
+  // The same path as the file's: a diff of two paths would be shown as a renaming.
   const uriOf = (review: Review, side: Side, path: string): vscode.Uri =>
-    vs.Uri.from({ scheme: REVIEW_SCHEME, path: `/${path}`, query: `${side}&${review.id}` });
+    vs.Uri.joinPath(review.input.folder.uri, path).with({
+      scheme: REVIEW_SCHEME,
+      authority: '',
+      query: `${side}&${review.id}`,
+    });
 
   const find = (uri: vscode.Uri): { review: Review; side: string; path: string } | undefined => {
     if (uri.scheme !== REVIEW_SCHEME) return undefined;
     const at = uri.query.indexOf('&');
     const review = reviews().find(({ id }) => id === uri.query.slice(at + 1));
-    return review && { review, side: uri.query.slice(0, at), path: uri.path.slice(1) };
+    if (!review) return undefined;
+    const path = uri.path.slice(review.input.folder.uri.path.length).replace(/^\/+/, '');
+    return { review, side: uri.query.slice(0, at), path };
   };
   const fileIn = (review: Review, path: string): ReviewedFile | undefined =>
     review.files.find(({ file }) => file.path === path);

@@ -107,7 +107,7 @@ export function createReviews(deps: ReviewsDeps): Reviews {
   /** Is the tab that is in front a review's? Tabs of several files say no more than their label. */
   function showActive(): void {
     const label = vs.window.tabGroups.activeTabGroup.activeTab?.label;
-    const active = reviews.some(({ title }) => title === label);
+    const active = reviews.some((review) => isTabOf(review, label ?? ''));
     void vs.commands.executeCommand('setContext', CONTEXT_KEYS.reviewActive, active);
   }
 
@@ -136,7 +136,12 @@ export function createReviews(deps: ReviewsDeps): Reviews {
   async function showAll(review: Review): Promise<void> {
     const resources = review.files.map((file) => {
       const { before, after } = documents.sides(file);
-      return [file.uri, before, after];
+      const { status } = file.part;
+      return [
+        file.uri,
+        status === 'added' ? undefined : before,
+        status === 'deleted' ? undefined : after,
+      ];
     });
     await vs.commands.executeCommand('vscode.changes', review.title, resources);
   }
@@ -165,7 +170,7 @@ export function createReviews(deps: ReviewsDeps): Reviews {
   function closeTabs(review: Review): void {
     const tabs = vs.window.tabGroups.all.flatMap((group) => group.tabs);
     const own = tabs.filter(({ label, input }) => {
-      if (label === review.title) return true;
+      if (isTabOf(review, label)) return true;
       if (!(input instanceof vs.TabInputTextDiff)) return false;
       return documents.fileOf(input.modified)?.review === review;
     });
@@ -450,6 +455,11 @@ export function createReviews(deps: ReviewsDeps): Reviews {
       reviews.length = 0;
     },
   };
+}
+
+/** The editor adds the number of files to the title that it was given. */
+function isTabOf({ title }: Review, label: string): boolean {
+  return label === title || label.startsWith(`${title} (`);
 }
 
 /** One decision is about one review. */

@@ -102,11 +102,14 @@ function evidenceItem(vs: typeof vscode, review: Review, node: ReviewNode): vsco
       ? [
           rerun.failed.length === 0
             ? l10n.t('pass in the workspace, too')
-            : l10n.t('{0} fail in the workspace', rerun.failed.length),
+            : l10n.t('in the workspace {0} fail', rerun.failed.length),
         ]
       : []),
-    l10n.t('{0} others still pass', stillPassing),
-    ...(flags.length > 0 ? [l10n.t('{0} warnings', flags.length)] : []),
+    stillPassing === 1
+      ? l10n.t('1 other still passes')
+      : l10n.t('{0} others still pass', stillPassing),
+    ...(flags.length === 1 ? [l10n.t('1 warning')] : []),
+    ...(flags.length > 1 ? [l10n.t('{0} warnings', flags.length)] : []),
   ].join(' · ');
   const doubtful = review.input.outcome !== 'solved' || flags.length > 0;
   item.iconPath = icon(vs, doubtful ? 'warning' : 'pass');

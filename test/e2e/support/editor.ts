@@ -83,6 +83,12 @@ export async function openEditor(options: EditorOptions = {}): Promise<Editor> {
     ...options.settings,
   };
   await writeFile(join(userData, 'User', 'settings.json'), JSON.stringify(settings, null, 2));
+  // Behind a server, settings of machine scope are read from there only.
+  await mkdir(join(userData, 'Machine'), { recursive: true });
+  await writeFile(
+    join(userData, 'Machine', 'settings.json'),
+    JSON.stringify(options.settings ?? {}, null, 2),
+  );
 
   const open: { server?: VscodeWebServer; browser?: Browser; context?: BrowserContext } = {};
   let page: Page | undefined;

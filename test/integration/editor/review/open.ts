@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
@@ -197,9 +197,8 @@ export async function openReview(
       return found.element;
     },
     async proposed(name) {
-      const uri = fake.vs.Uri.from({
+      const uri = fake.vs.Uri.file(join(root, name)).with({
         scheme: 'prime-agent-review',
-        path: `/${name}`,
         query: 'after&a-1',
       });
       fake.documents.splice(
@@ -212,5 +211,3 @@ export async function openReview(
     commandsOf: () => fake.executed.map(({ id }) => id),
   };
 }
-
-export { rename, rm };

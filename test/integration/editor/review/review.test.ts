@@ -145,7 +145,7 @@ describe('a review', () => {
     await told(review, 'In the workspace these tests fail: test/add.test.js::adds.');
     await expect.poll(() => review.commandsOf()).toContain('primeAgent.fixTest');
     expect(await review.rows()).toContain(
-      '  The test passes now | 1 fail in the workspace · 4 others still pass',
+      '  The test passes now | in the workspace 1 fail · 4 others still pass',
     );
   });
 
