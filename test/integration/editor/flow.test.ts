@@ -190,6 +190,25 @@ describe('Fix failing test', () => {
     expect(fake.statusBar.text).toBe('$(wand) edit-search');
   }, 60_000);
 
+  it('can be cancelled while attempts go on, and says that nothing was changed', async () => {
+    const { fake, root, fix, reviews } = await open(ADD, {
+      settings: { 'primeAgent.parity': false },
+    });
+    fake.user.pick = (items) => items;
+    const working = fix();
+    await expect
+      .poll(() => fake.progress.join('\n'), { timeout: 150_000, interval: 5 })
+      .toContain('Fixing a test: attempt 1');
+    fake.cancelProgress();
+    await working;
+    expect(fake.messages.map(({ text }) => text)).toEqual([
+      'Cancelled. Nothing of yours was changed.',
+    ]);
+    expect(reviews).toEqual([]);
+    expect(await readFile(join(root, 'src/add.js'), 'utf8')).toBe(ADD['src/add.js']);
+    expect(fake.contexts.get(CONTEXT_KEYS.running)).toBe(false);
+  });
+
   it('names the next step when the server of the policy is gone', async () => {
     const { fake, fix } = await open(ADD, {
       settings: {
