@@ -1,3 +1,4 @@
+import { attemptTimes } from './attempts.ts';
 import { nanoDecode } from './nano-decode.ts';
 import { snapshotTimes } from './snapshot.ts';
 import { turnOverhead } from './turn-overhead.ts';
@@ -16,6 +17,12 @@ Snapshot of 10,000 files with 50,000 dependency files, milliseconds
 | step | median (range) |
 |---|---|
 ${await snapshotTimes()}
+
+Listing 10,000 recorded attempts as the editor's view does it, milliseconds of one core
+
+| step | median (range) |
+|---|---|
+${await attemptTimes()}
 
 Tokens per second of the embedded policy (1.7M parameters, random weights), one thread, median of 5 rounds
 
