@@ -24,6 +24,8 @@ export interface AttemptsTree extends vscode.Disposable {
   groupBy(grouping: Grouping): Promise<void>;
   /** Shows the next of a long list. */
   showMore(node: unknown): void;
+  /** The attempt of a row; undefined: the argument is none. */
+  attemptOf(node: unknown): ListedAttempt | undefined;
   /** Attempts among the arguments of a command of the view; without any: what is selected in it. */
   chosen(args: readonly unknown[]): readonly ListedAttempt[];
 }
@@ -126,6 +128,7 @@ export function createAttemptsTree(
       shown.set(node.key, (shown.get(node.key) ?? PAGE) + PAGE);
       changed.fire(undefined);
     },
+    attemptOf: (node) => (isNode(node) && node.kind === 'attempt' ? node.attempt : undefined),
     chosen([first, all]) {
       const given = Array.isArray(all) && all.length > 0 ? all : [first];
       const nodes = given.filter(isNode);
