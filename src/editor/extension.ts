@@ -122,7 +122,7 @@ export function createExtension(
     'primeAgent.runTests': async (uri) =>
       (await testing()).runTestsCommand(deps, uri instanceof vs.Uri ? uri : undefined),
     'primeAgent.watchAttempt': (attempt) =>
-      live.watch(typeof attempt === 'string' ? attempt : tree.chosen([attempt])[0]?.id),
+      live.watch(typeof attempt === 'string' ? attempt : tree.attemptOf(attempt)?.id),
     'primeAgent.openTranscript': onAttempts('openTranscript'),
     'primeAgent.showWholeTranscript': (uri) => transcripts.showWhole(uri),
     'primeAgent.openAttemptDiff': onAttempts('openDiff'),
@@ -144,7 +144,11 @@ export function createExtension(
     'primeAgent.showEvidence': review('primeAgent.showEvidence'),
     'primeAgent.closeReview': review('primeAgent.closeReview'),
     'primeAgent.cancel': (uri) =>
-      runs.cancel(uri instanceof vs.Uri ? vs.workspace.getWorkspaceFolder(uri) : undefined),
+      runs.cancel(
+        uri instanceof vs.Uri
+          ? vs.workspace.getWorkspaceFolder(uri)
+          : tree.attemptOf(uri)?.folder,
+      ),
     'primeAgent.selectPolicy': async () =>
       (await policies()).selectPolicy({
         vs,
