@@ -48,6 +48,8 @@ export interface FakeVs {
   cancelProgress(): void;
   /** A file of the disk, opened in an editor with the cursor in a line (0-based). */
   openEditor(path: string, line?: number): FakeDocument;
+  /** Somebody works in a file. */
+  moveCursor(path: string): void;
   run(command: string, ...args: readonly unknown[]): Promise<unknown>;
   extensions: Record<string, { isActive: boolean; exports: unknown }>;
   trusted: boolean;
@@ -120,6 +122,7 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
   const saved = new values.EventEmitter<unknown>();
   const onDisk = new values.EventEmitter<URI>();
   const never = new values.EventEmitter<unknown>();
+  const selected = new values.EventEmitter<vscode.TextEditorSelectionChangeEvent>();
   const providers = new Map<string, vscode.TextDocumentContentProvider>();
   let progress: values.CancellationTokenSource | undefined;
   let active: { document: unknown; selection: unknown } | undefined;
@@ -179,6 +182,10 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
         selection: { active: new values.Position(line, 0) },
       };
       return document;
+    },
+    moveCursor(path) {
+      const textEditor = { document: { uri: values.Uri.file(path) } };
+      selected.fire({ kind: 1, textEditor } as vscode.TextEditorSelectionChangeEvent);
     },
     run: async (command, ...args) => {
       const handler = registered.get(command);
@@ -307,6 +314,8 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
       onDidChangeTabs: never.event,
       onDidChangeTabGroups: never.event,
     },
+    onDidChangeActiveTextEditor: never.event,
+    onDidChangeTextEditorSelection: selected.event,
     get activeTextEditor() {
       return active;
     },

@@ -9,6 +9,7 @@ import type { Budgets } from '../../core/trajectories/schema.ts';
 import { createTrajectoryStore } from '../../core/trajectories/store.ts';
 import { readSettings, type Settings } from '../contract/settings.ts';
 import { openPolicy } from '../policies/open-policy.ts';
+import { watchAttention } from '../support/attention.ts';
 import { showMessage } from '../support/messages.ts';
 import { chooseFolder, isWritable } from '../workspace/folder.ts';
 import { saveBeforeTest } from '../workspace/save.ts';
@@ -83,9 +84,10 @@ async function work(
   const { vs, log } = deps;
   const { folder } = run;
   log.info(`fix in ${folder.uri.fsPath}`);
+  const attention = watchAttention(vs);
   const ready = await inProgress(vs, run, vs.l10n.t('Looking for failing tests'), (signal, say) =>
     prepare(deps, folder, settings, policies, signal, say),
-  );
+  ).finally(() => attention.dispose());
   if (ready.kind === 'cancelled') {
     log.info('cancelled');
     return;
@@ -101,6 +103,9 @@ async function work(
   }
 
   run.say(vs.l10n.t('waiting for your choice'));
+  if (request.selectors.length === 0 && attention.isElsewhere()) {
+    if (!(await wantsToChoose(vs, tests.failing.length, run.signal))) return;
+  }
   const chosen = await chooseTests(vs, folder, request, tests, run.signal);
   if (chosen.kind === 'none') return;
   if (chosen.kind === 'nothing') {
@@ -129,6 +134,20 @@ async function work(
       ? proposalsOf(outcome.report, { folder, policy: label, baselines: tests.baselines, recordOf })
       : [];
   tellEnding(deps, folder, outcome, proposals, recordOf);
+}
+
+/** A list would take the keyboard from whoever types: it waits behind a message. */
+async function wantsToChoose(
+  { window, l10n }: typeof vscode,
+  failing: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const choose = l10n.t('Choose…');
+  const text = failing === 1 ? l10n.t('One test fails.') : l10n.t('{0} tests fail.', failing);
+  const aborted = new Promise<undefined>((resolve) => {
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+  return (await Promise.race([window.showInformationMessage(text, choose), aborted])) === choose;
 }
 
 /** undefined: the user gave up; empty: nothing to say. */

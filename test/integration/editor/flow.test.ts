@@ -162,6 +162,21 @@ describe('Fix failing test', () => {
     expect(reviews).toEqual([]);
   });
 
+  it('does not put a list in front of somebody who has turned to something else', async () => {
+    const { fake, root, fix } = await open(ADD);
+    let lists = 0;
+    fake.user.pick = () => {
+      lists += 1;
+      return undefined;
+    };
+    const working = fix();
+    await expect.poll(() => fake.progress).not.toEqual([]);
+    fake.moveCursor(join(root, 'src/add.js'));
+    await working;
+    expect(fake.messages).toMatchObject([{ text: 'One test fails.', actions: ['Choose…'] }]);
+    expect(lists).toBe(0);
+  });
+
   it('says so when nothing fails', async () => {
     const fixed = { ...ADD, 'src/add.js': 'export const add = (a, b) => a + b;\n' };
     const { fake, fix } = await open(fixed);
