@@ -53,7 +53,7 @@ export function createExtension(
   const documents = createVirtualDocuments(vs);
   const live = createLiveView(vs);
   const keys = createKeys(context.secrets);
-  const transcripts = createTranscripts(vs, environment);
+  const transcripts = createTranscripts(vs, environment, () => void model.recorded());
   const diffs = createDiffDocuments(vs);
   const model = createAttemptsModel(vs, log, () => records());
   const tree = createAttemptsTree(vs, model, context.workspaceState);

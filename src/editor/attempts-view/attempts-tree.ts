@@ -103,10 +103,20 @@ export function createAttemptsTree(
     canSelectMany: true,
     showCollapseAll: true,
   });
+  const countRunning = (): void => {
+    const value = model.running().length;
+    const tooltip =
+      value === 1
+        ? vs.l10n.t('1 attempt is running')
+        : vs.l10n.t('{0} attempts are running', value);
+    view.badge = value === 0 ? undefined : { value, tooltip };
+  };
   const parts = vs.Disposable.from(
     model.onDidChange((attemptId) => {
-      if (attemptId === undefined) changed.fire(undefined);
-      else {
+      if (attemptId === undefined) {
+        countRunning();
+        changed.fire(undefined);
+      } else {
         const node = liveNodes.get(attemptId);
         if (node) changed.fire(node);
       }

@@ -120,14 +120,7 @@ function turnSections(turn: TurnLine, began: number, options: RenderOptions): re
   const named = calls.map(({ shown }) => shown.title);
   const what = named.length > 3 ? [...named.slice(0, 3), `+${named.length - 3}`] : named;
   const heading = [l10n.t('Turn {0}', turn.index + 1), what.join(', ')].filter(Boolean).join(': ');
-  const sections = [
-    `## ${oneLine(heading)}`,
-    l10n.t(
-      'After {0}. The policy took {1}.',
-      duration(l10n, Date.parse(turn.startedAt) - began),
-      duration(l10n, turn.policyMs),
-    ),
-  ];
+  const sections = [`## ${oneLine(heading)}`, timeText(turn, began, options)];
   if (reply.reasoning) sections.push(l10n.t('Thinking:'), block(reply.reasoning, '', options));
   if (reply.content.trim()) sections.push(block(reply.content, '', options));
   const answered = new Set<string>();
@@ -156,6 +149,15 @@ function turnSections(turn: TurnLine, began: number, options: RenderOptions): re
     sections.push(l10n.t('The agent answered:'), block(turn.nudge, '', options));
   }
   return sections;
+}
+
+/** A search takes no time to decide: that is not worth a word. */
+const WORTH_A_WORD_MS = 50;
+
+function timeText(turn: TurnLine, began: number, { l10n }: RenderOptions): string {
+  const after = duration(l10n, Date.parse(turn.startedAt) - began);
+  if (turn.policyMs < WORTH_A_WORD_MS) return l10n.t('After {0}.', after);
+  return l10n.t('After {0}. The policy took {1}.', after, duration(l10n, turn.policyMs));
 }
 
 function observationSections(

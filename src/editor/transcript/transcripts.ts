@@ -24,9 +24,11 @@ export interface Transcripts extends TranscriptPort, vscode.Disposable {
 
 const SHOW_WHOLE: CommandId = 'primeAgent.showWholeTranscript';
 
+/** @param follow called when there is a document that may change: whoever calls `refresh` begins to watch */
 export function createTranscripts(
   vs: typeof vscode,
   environment: Readonly<Record<string, string | undefined>>,
+  follow: () => void,
 ): Transcripts {
   const root = trajectoriesRoot(environment);
   const records = lazy(() => import('./record-text.ts'));
@@ -62,6 +64,7 @@ export function createTranscripts(
     async provideTextDocumentContent(uri) {
       const address = readTranscriptUri(root, uri);
       if (!address) return vs.l10n.t('This address names no record of an attempt.');
+      follow();
       const { recordStamp } = await records();
       stamps.set(uri.toString(), await recordStamp(address.path));
       try {

@@ -1,4 +1,4 @@
-import { cp, mkdir, rm } from 'node:fs/promises';
+import { cp, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as vscode from 'vscode';
 import { examine, type Finding } from '../../core/doctor/examine.ts';
@@ -11,18 +11,25 @@ import { inEditorWords } from '../support/words.ts';
 const EXAMPLE = 'shop-cart';
 const SHOW_LOG: CommandId = 'primeAgent.showLog';
 
-/** Opens a fresh copy of the example in a window of its own: this one stays as it is. */
+/** Opens a fresh copy of the example, in a window of its own where one is in use. Earlier copies stay. */
 export async function openExample(
   vs: typeof vscode,
   context: Pick<vscode.ExtensionContext, 'asAbsolutePath' | 'globalStorageUri'>,
 ): Promise<void> {
-  const to = join(context.globalStorageUri.fsPath, 'examples', EXAMPLE);
-  await rm(to, { recursive: true, force: true });
-  await mkdir(to, { recursive: true });
+  const examples = join(context.globalStorageUri.fsPath, 'examples');
+  await mkdir(examples, { recursive: true });
+  const to = await freeFolder(examples);
   await cp(context.asAbsolutePath(join('examples', EXAMPLE)), to, { recursive: true });
   await vs.commands.executeCommand('vscode.openFolder', vs.Uri.file(to), {
     forceNewWindow: (vs.workspace.workspaceFolders ?? []).length > 0,
   });
+}
+
+async function freeFolder(parent: string): Promise<string> {
+  const taken = new Set(await readdir(parent));
+  let name = EXAMPLE;
+  for (let number = 2; taken.has(name); number++) name = `${EXAMPLE}-${number}`;
+  return join(parent, name);
 }
 
 /** What is there and what is missing goes into the log, the sum of it into a message. */

@@ -72,7 +72,7 @@ const solved = trajectory({
       ['bash', { command: 'cat test/cart.test.js\nls' }, 'test text\n'],
       ['run_tests', {}, '1 failed', false],
     ),
-    acted(1, '', ['str_replace_editor', EDIT, 'The file was edited.']),
+    { ...acted(1, '', ['str_replace_editor', EDIT, 'The file was edited.']), policyMs: 1234 },
     acted(
       2,
       'And the rest.',
