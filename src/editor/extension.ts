@@ -9,7 +9,7 @@ import { readFixRequest } from './fix/request.ts';
 import { createRuns } from './fix/runs.ts';
 import { createLiveView } from './live/live-view.ts';
 import { createKeys } from './policies/keys.ts';
-import type { ReviewCommand } from './review/reviews.ts';
+import type { ReviewCommand, Reviews } from './review/reviews.ts';
 import { showMenu } from './status/menu.ts';
 import { createStatusBar } from './status/status-bar.ts';
 import { lazy } from './support/lazy.ts';
@@ -98,7 +98,7 @@ export function createExtension(
     return reviews;
   });
   /** What is made when it is first needed. */
-  const late: vscode.Disposable[] = [];
+  const late: Reviews[] = [];
   const review =
     (command: ReviewCommand) =>
     async (...args: readonly unknown[]) =>
@@ -145,9 +145,7 @@ export function createExtension(
     'primeAgent.closeReview': review('primeAgent.closeReview'),
     'primeAgent.cancel': (uri) =>
       runs.cancel(
-        uri instanceof vs.Uri
-          ? vs.workspace.getWorkspaceFolder(uri)
-          : tree.attemptOf(uri)?.folder,
+        uri instanceof vs.Uri ? vs.workspace.getWorkspaceFolder(uri) : tree.attemptOf(uri)?.folder,
       ),
     'primeAgent.selectPolicy': async () =>
       (await policies()).selectPolicy({
@@ -187,5 +185,11 @@ export function createExtension(
     known,
     log,
   );
-  return { stop: () => runs.stop(), dispose: () => parts.dispose() };
+  return {
+    async stop() {
+      await runs.stop();
+      await Promise.all(late.map((reviews) => reviews.settled()));
+    },
+    dispose: () => parts.dispose(),
+  };
 }

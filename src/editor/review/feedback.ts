@@ -15,7 +15,7 @@ export interface FeedbackRecorder {
     units: readonly Unit[],
   ): void;
   tested(review: Review, passed: number, failed: number): void;
-  /** Everything is on its way no more. */
+  /** Resolves when everything so far is written. */
   settled(): Promise<void>;
 }
 

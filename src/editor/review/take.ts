@@ -21,12 +21,18 @@ export interface TakenFile {
   readonly after: string;
 }
 
+export interface UnsavedFile {
+  readonly file: ReviewedFile;
+  /** `mine`: the user had unsaved changes there before. `refused`: the editor could not save it. */
+  readonly reason: 'mine' | 'refused';
+}
+
 export type TakeOutcome =
   | {
       readonly kind: 'taken';
       readonly files: readonly TakenFile[];
-      /** With changes that are not on the disk, because the user had unsaved ones before. */
-      readonly unsaved: readonly ReviewedFile[];
+      /** Taken, but not on the disk yet. */
+      readonly unsaved: readonly UnsavedFile[];
     }
   /** Nothing was changed. */
   | { readonly kind: 'conflicts'; readonly conflicts: readonly UnitConflict[] }
@@ -100,9 +106,10 @@ export async function takeUnits(vs: typeof vscode, units: readonly Unit[]): Prom
   }
   await setModes(wholes);
 
-  const unsaved: ReviewedFile[] = [];
+  const unsaved: UnsavedFile[] = [];
   for (const { document, clean, file } of edited) {
-    if (!clean || !(await document.save())) unsaved.push(file);
+    if (!clean) unsaved.push({ file, reason: 'mine' });
+    else if (!(await save(document))) unsaved.push({ file, reason: 'refused' });
   }
   return {
     kind: 'taken',
@@ -216,6 +223,16 @@ function place(
     conflicts.push({ unit, kind: view.conflicts.get(unit) ?? 'changed' });
     return [];
   });
+}
+
+/** The editor also says no when it is saving already, as it does by itself in a browser. */
+async function save(document: vscode.TextDocument): Promise<boolean> {
+  if (await document.save()) return true;
+  const end = Date.now() + CATCH_UP_MS;
+  while (document.isDirty && Date.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return !document.isDirty;
 }
 
 function rangeOf(vs: typeof vscode, { from, to }: LineEdit): vscode.Range {

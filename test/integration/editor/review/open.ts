@@ -76,6 +76,8 @@ export interface OpenReview {
   /** What a file would become. */
   proposed(name: string): Promise<string>;
   commandsOf(): readonly string[];
+  /** Opens the same review once more. */
+  again(): Promise<void>;
 }
 
 export async function openReview(
@@ -208,6 +210,7 @@ export async function openReview(
       );
       return (await fake.vs.workspace.openTextDocument(uri)).getText();
     },
+    again: () => reviews.open(input),
     commandsOf: () => fake.executed.map(({ id }) => id),
   };
 }

@@ -96,6 +96,16 @@ describe('a review', () => {
       .toBe('discarded');
   });
 
+  it('can be asked for again after it was discarded', async () => {
+    const review = await twoChanges();
+    await review.run('primeAgent.discardAll');
+    expect(await review.rows()).toContain('Review: adds | solved · discarded');
+    await review.again();
+    expect(await review.rows()).toContain('    first | line 4 · +1 −1');
+    await review.run('primeAgent.acceptAll');
+    expect(await review.read('src/a.js')).toBe(TWO);
+  });
+
   it('takes one change of two, whichever it is, and tests when both are decided', async () => {
     const review = await twoChanges();
     await review.run('primeAgent.acceptChange', await review.row('second'));
@@ -291,6 +301,15 @@ describe('files that are not what they were', () => {
     await review.run('primeAgent.acceptAll');
     await told(review, 'The test passes in the workspace.');
     expect(await review.read('src/a.js')).toBe(`my new line\n${TWO}`);
+  });
+
+  it('run the tests, too, when the user saves in the editor', async () => {
+    const review = await twoChanges();
+    await review.fake.type(review.path('src/a.js'), text(['my new line', ...LINES]));
+    await review.run('primeAgent.acceptAll');
+    expect(review.runs).toEqual([]);
+    await review.fake.save(review.path('src/a.js'));
+    await told(review, 'The test passes in the workspace.');
   });
 
   it('are a conflict where unsaved lines are in the way; the other change can be taken', async () => {
