@@ -1,26 +1,19 @@
-import type * as vscode from 'vscode';
-import { defaultAttempts, defaultParallel } from '../../core/fix/defaults.ts';
-import { type FixOutcome, fixFailingTests } from '../../core/fix/fix.ts';
 import { notLoadable } from '../../core/fix/not-loadable.ts';
-import type { PrepareProblem } from '../../core/fix/prepare.ts';
 import type { Policy } from '../../core/policies/policy.ts';
-import { trajectoriesRoot } from '../../core/trajectories/folder.ts';
-import type { Budgets } from '../../core/trajectories/schema.ts';
-import { createTrajectoryStore } from '../../core/trajectories/store.ts';
 import { readSettings, type Settings } from '../contract/settings.ts';
-import { openPolicy } from '../policies/open-policy.ts';
 import { watchAttention } from '../support/attention.ts';
 import { showMessage } from '../support/messages.ts';
-import { chooseFolder, isWritable } from '../workspace/folder.ts';
+import { chooseFolder } from '../workspace/folder.ts';
 import { saveBeforeTest } from '../workspace/save.ts';
 import { chooseTests } from './choose-tests.ts';
-import { mayRun } from './consent.ts';
 import type { WorkDeps } from './deps.ts';
 import { tellEnding, tellProblem } from './ending.ts';
-import { type FoundOutcome, findFailing } from './find-failing.ts';
-import { followFix } from './follow.ts';
+import type { FoundOutcome } from './find-failing.ts';
 import { inProgress } from './in-progress.ts';
+import { makeAttempts } from './make-attempts.ts';
+import { prepareFix } from './prepare-fix.ts';
 import { proposalsOf } from './proposals.ts';
+import { askForHint, confirmed, wantsToChoose } from './questions.ts';
 import type { FixRequest } from './request.ts';
 import type { Run } from './runs.ts';
 import { tellBusy } from './tell-busy.ts';
@@ -54,25 +47,6 @@ function withPolicy(settings: Settings, chosen: FixRequest['policy']): Settings 
   return { ...settings, policy: kind, endpoint: { ...settings.endpoint, model } };
 }
 
-async function confirmed(
-  deps: WorkDeps,
-  folder: vscode.WorkspaceFolder,
-  settings: Settings,
-): Promise<boolean> {
-  const { vs } = deps;
-  if (!(await mayRun(deps, folder, settings))) return false;
-  if (await isWritable(vs, folder)) return true;
-  const goOn = vs.l10n.t('Look for a Fix');
-  const answer = await vs.window.showWarningMessage(
-    vs.l10n.t(
-      '{0} is read-only. A fix can be found and shown, but not applied. Open a writable copy to apply it.',
-      folder.name,
-    ),
-    goOn,
-  );
-  return answer === goOn;
-}
-
 async function work(
   deps: WorkDeps,
   request: FixRequest,
@@ -86,7 +60,7 @@ async function work(
   log.info(`fix in ${folder.uri.fsPath}`);
   const attention = watchAttention(vs);
   const ready = await inProgress(vs, run, vs.l10n.t('Looking for failing tests'), (signal, say) =>
-    prepare(deps, folder, settings, policies, signal, say),
+    prepareFix(deps, folder, settings, policies, signal, say),
   ).finally(() => attention.dispose());
   if (ready.kind === 'cancelled') {
     log.info('cancelled');
@@ -127,7 +101,7 @@ async function work(
   const recordOf = (attemptId: string): string => records.get(attemptId) ?? '';
   const label = ready.policy.description.label;
   const outcome = await inProgress(vs, run, title, (signal, say) =>
-    attempt(deps, { ...ready, ids: chosen.ids, hint, settings, folder, signal, say, records }),
+    makeAttempts(deps, { ...ready, ids: chosen.ids, hint, settings, folder, signal, say, records }),
   );
   const proposals =
     outcome.kind === 'done'
@@ -136,153 +110,10 @@ async function work(
   tellEnding(deps, folder, outcome, proposals, recordOf);
 }
 
-/** A list would take the keyboard from whoever types: it waits behind a message. */
-async function wantsToChoose(
-  { window, l10n }: typeof vscode,
-  failing: number,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const choose = l10n.t('Choose…');
-  const text = failing === 1 ? l10n.t('One test fails.') : l10n.t('{0} tests fail.', failing);
-  const aborted = new Promise<undefined>((resolve) => {
-    signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
-  return (await Promise.race([window.showInformationMessage(text, choose), aborted])) === choose;
-}
-
-/** undefined: the user gave up; empty: nothing to say. */
-async function askForHint({ window, l10n }: typeof vscode): Promise<string | undefined> {
-  const typed = await window.showInputBox({
-    title: l10n.t('What do you already know about the failure?'),
-    prompt: l10n.t('The agent reads it with the failing test.'),
-    ignoreFocusOut: true,
-  });
-  return typed?.trim();
-}
-
-type Found = Extract<FoundOutcome, { kind: 'found' }>;
-type Ready =
-  | (Omit<Found, 'kind'> & {
-      readonly kind: 'ready';
-      readonly policy: Policy;
-      readonly environment: WorkDeps['environment'];
-    })
-  | { readonly kind: 'policy-problem'; readonly problem: PrepareProblem }
-  | Exclude<FoundOutcome, Found>;
-
-/** The policy first: a server that does not answer should be known before the tests run. */
-async function prepare(
+function tellNothingFails(
   deps: WorkDeps,
-  folder: vscode.WorkspaceFolder,
-  settings: Settings,
-  policies: Policy[],
-  signal: AbortSignal,
-  say: (text: string) => void,
-): Promise<Ready> {
-  const { log, keys } = deps;
-  try {
-    const opened = await openPolicy({
-      settings,
-      keys,
-      environment: deps.environment,
-      signal,
-      onNotice: (text) => log.warn(text),
-    });
-    if (opened.kind === 'problem') return { kind: 'policy-problem', problem: opened };
-    const { policy, environment } = opened;
-    policies.push(policy);
-    const listener = follow(deps, folder, policy, say, new Map());
-    const found = await findFailing(deps, folder, {
-      settings,
-      environment,
-      runs: 2,
-      signal,
-      listener,
-    });
-    return found.kind === 'found' ? { ...found, kind: 'ready', policy, environment } : found;
-  } catch (error) {
-    if (signal.aborted) return { kind: 'cancelled' };
-    throw error;
-  }
-}
-
-interface AttemptOptions extends Omit<Extract<Ready, { kind: 'ready' }>, 'kind'> {
-  readonly ids: readonly string[];
-  /** Empty: none. */
-  readonly hint: string;
-  readonly settings: Settings;
-  readonly folder: vscode.WorkspaceFolder;
-  readonly signal: AbortSignal;
-  readonly say: (text: string) => void;
-  /** Attempt id → path of its record; filled here. */
-  readonly records: Map<string, string>;
-}
-
-async function attempt(deps: WorkDeps, options: AttemptOptions): Promise<FixOutcome> {
-  const { job, tests, policy, environment, ids, hint, settings, folder, signal, say, records } =
-    options;
-  const store = createTrajectoryStore(trajectoriesRoot(environment));
-  try {
-    return await fixFailingTests({
-      projects: job.projects,
-      baselines: tests.baselines,
-      tests: ids,
-      ...(hint === '' ? {} : { hint }),
-      policy,
-      budgets: budgetsOf(settings),
-      attempts: settings.attempts ?? defaultAttempts(policy.description),
-      parallel: settings.parallel ?? defaultParallel(),
-      parity: settings.parity,
-      environment,
-      redactor: job.redactor,
-      openSink: async (attemptId) => {
-        const writer = await store.create({
-          workspacePath: job.root,
-          attemptId,
-          redactor: job.redactor,
-        });
-        records.set(attemptId, writer.path);
-        return writer;
-      },
-      signal,
-      listener: follow(deps, folder, policy, say, records),
-    });
-  } catch (error) {
-    if (signal.aborted) return { kind: 'cancelled', solved: [] };
-    throw error;
-  } finally {
-    // Old records that stay are no reason to lose a result.
-    await store.prune().catch((error: unknown) => deps.log.warn(`records: ${String(error)}`));
-  }
-}
-
-function follow(
-  { vs, log, attempts }: WorkDeps,
-  folder: vscode.WorkspaceFolder,
-  policy: Policy,
-  say: (text: string) => void,
-  records: ReadonlyMap<string, string>,
-) {
-  return followFix({
-    vs,
-    log,
-    folder,
-    policy: policy.description.label,
-    attempts,
-    recordOf: (attemptId) => records.get(attemptId) ?? '',
-    say,
-  });
-}
-
-function budgetsOf({ maxTurns, maxMinutes, maxReplyTokens }: Settings): Partial<Budgets> {
-  return {
-    ...(maxTurns === undefined ? {} : { turns: maxTurns }),
-    ...(maxMinutes === undefined ? {} : { timeMs: Math.round(maxMinutes * 60_000) }),
-    ...(maxReplyTokens === undefined ? {} : { replyTokens: maxReplyTokens }),
-  };
-}
-
-function tellNothingFails(deps: WorkDeps, tests: Found['tests']): void {
+  tests: Extract<FoundOutcome, { kind: 'found' }>['tests'],
+): void {
   const { vs } = deps;
   if (tests.collectionErrors.length > 0) {
     tellProblem(deps, notLoadable(tests.collectionErrors));

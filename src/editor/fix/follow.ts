@@ -1,23 +1,22 @@
 import type * as vscode from 'vscode';
 import type { AttemptEvent } from '../../core/agent/events.ts';
 import type { FixEvent, FixListener } from '../../core/fix/events.ts';
-import type { AttemptsPort } from '../ports.ts';
 import { inEditorWords } from '../support/words.ts';
+import type { WorkDeps } from './deps.ts';
 
 export interface FollowOptions {
-  readonly vs: typeof vscode;
-  readonly log: vscode.LogOutputChannel;
   readonly folder: vscode.WorkspaceFolder;
   readonly policy: string;
-  readonly attempts: AttemptsPort;
   readonly recordOf: (attemptId: string) => string;
   /** One line for the notification and the status bar. */
   readonly say: (text: string) => void;
 }
 
 /** Tells what happens in a fix: to the log, to whoever shows attempts, and in one line. */
-export function followFix(options: FollowOptions): FixListener {
-  const { vs, log, folder, policy, attempts, recordOf, say } = options;
+export function followFix(
+  { vs, log, attempts }: Pick<WorkDeps, 'vs' | 'log' | 'attempts'>,
+  { folder, policy, recordOf, say }: FollowOptions,
+): FixListener {
   const running = new Map<string, { label: string; activity: string }>();
 
   const tell = (): void => {
