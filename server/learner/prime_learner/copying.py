@@ -1,20 +1,23 @@
-"""First weights that can copy: heads that look back, and a head that finds where the last tokens stood before.
+"""First weights that can copy: heads that look back, and heads that find where the last six tokens stood before.
 
-Copying what stands in the context ("A B C D … A B C" goes on with "D") takes two layers of attention, and a
-small model finds them only after thousands of steps (Olsson et al. 2022, In-context Learning and Induction
-Heads, arXiv:2209.11895). Here they are in the first weights, as ordinary values of the ordinary layout, and
-training goes on from there:
+Copying what stands in the context ("A B C D … A B C" goes on with "D") takes attention in several layers, and a
+small model finds it only after thousands of steps (Olsson et al. 2022, In-context Learning and Induction Heads,
+arXiv:2209.11895). Here it is in the first weights, as ordinary values of the ordinary layout, and training goes
+on from there:
 
-* layer 0, the first head of each of the first (at most three) key/value groups: attends to the token 1, 2 and 3
-  places before, by position alone, and writes some directions of its embedding into a part of the stream;
-* layer 1, the first head: the query is the token and the two before it, the key the three tokens before the
-  place, so that a token attends to the places behind earlier occurrences of the last three tokens. It copies
-  the embedding that it finds there.
+* layer 0, three heads: attend to the token 1, 2 and 3 places before, by position alone, and write some
+  directions of its embedding into a part of the stream each;
+* layer 1, one head: attends three places back and fetches what layer 0 wrote there: the tokens 4 to 6 before;
+* layer 2, three heads: the query is the token and the five before it, the key the six tokens before the place,
+  each head in random directions of its own, so that their errors differ. They copy the embedding that they
+  find into the prediction.
 
-Two tokens are not enough for code, where the same two stand in many lines: with one, two and three of them 39 %,
-75 % and 85 % of the tokens of a repeated module come out before any training.
+Few tokens are not enough for code, where the same ones stand in many lines: in a module that is repeated, what
+followed the last 1, 2, 3, 4 and 6 tokens before is right for 60, 82, 91, 95 and 98 % of the tokens. These weights
+come to 96 % before any training; weights that looked at three stayed near 91 % after 30 million tokens.
 
-E hidden size, D head size, P = D / 2 pairs of the rotary embedding, W width of a part of the stream.
+What else adds to the stream in these layers (other heads, feed-forward) is silent at first: its noise costs a
+tenth. E hidden size, D head size, P = D / 2 pairs of the rotary embedding, W width of a part of the stream.
 """
 
 from __future__ import annotations
@@ -30,66 +33,55 @@ from .strict import InputError
 # Found by trying: the share of attention on the right place, and how much is copied.
 _POSITION_STRENGTH = 14.0
 _WRITTEN = 0.06
-_MATCH_STRENGTH = 4.0
-_COPIED = 0.6
+_FETCHED = 0.05
+_MATCH_STRENGTH = 9.0
+_COPIED = 0.8
 _FAR = 600
 """Tokens over which keys must still match: slow pairs of the rotation carry them."""
-_SHARES = ((1.0,), (0.58, 0.42), (0.42, 0.32, 0.26))
-"""Of the numbers that match, for the nearest token, the one before it, and so on; by how many there are."""
+_WEIGHTS = (12, 9, 8, 6, 5, 4)
+"""Of the numbers that match, for the nearest token, the one before it, and so on."""
+_HEADS = 3
 
 
 def add_copying_heads(model: Qwen2ForCausalLM, seed: int) -> None:
-    """Overwrites heads of layers 0 and 1, in place. The caller's random state is left alone.
+    """Overwrites heads of layers 0 to 2, in place. The caller's random state is left alone.
 
     Raises InputError where the shape has no room for them.
     """
     config = model.config
     hidden, groups = config.hidden_size, config.num_key_value_heads
-    if config.num_hidden_layers < 2:
-        raise InputError("copying heads need two layers")
-    first, second = model.model.layers[0].self_attn, model.model.layers[1].self_attn
-    size = first.head_dim
+    if config.num_hidden_layers < 3 or groups < _HEADS:
+        raise InputError("copying heads need three layers and three heads with keys of their own")
+    layers = [layer.self_attn for layer in model.model.layers[:3]]
+    size = layers[0].head_dim
     frequencies = model.model.rotary_emb.inv_freq
     places = _slow_places(frequencies)
-    shares = _SHARES[min(groups, len(_SHARES)) - 1]
-    counts = [round(share * len(places)) for share in shares]
+    counts = [round(weight * len(places) / sum(_WEIGHTS)) for weight in _WEIGHTS]
     if counts[-1] == 0:
         raise InputError("copying heads need slower rotations or larger heads: raise rope_theta")
-    width = counts[0]
-    copied_width = min(size, hidden - (len(counts) + 1) * width)
-    if copied_width < width:
-        raise InputError(
-            f"copying heads need hidden >= {(len(counts) + 2) * width} with heads of {size}, here it is {hidden}"
-        )
+    # The token, the six before it, and what is copied. Three heads leave room for more than is matched.
+    width = min((hidden - size) // (len(counts) + 1), size // _HEADS)
     generator = torch.Generator().manual_seed(seed)
     basis = torch.linalg.qr(torch.randn(hidden, hidden, generator=generator)).Q.T
-    # Part 0: the token itself; part d: the token d places before, as layer 0 writes it.
     parts = [basis[at * width : (at + 1) * width] for at in range(len(counts) + 1)]
-    copied = basis[len(parts) * width :][:copied_width]
+    copied = basis[len(parts) * width :][:size]
     per_group = config.num_attention_heads // groups * size
+    queries = [slice(group * per_group, group * per_group + size) for group in range(_HEADS)]
+    keys = [slice(group * size, (group + 1) * size) for group in range(_HEADS)]
     with torch.no_grad():
-        # The other heads are silent at first and learn to speak: keys and values that they share are large now.
-        for attention in (first, second):
-            attention.o_proj.weight.zero_()
-        for group in range(len(counts)):
-            query = slice(group * per_group, group * per_group + size)
-            key = slice(group * size, (group + 1) * size)
-            _look_back(first, query, key, frequencies, group + 1)
-            first.v_proj.weight[key] = 0
-            first.v_proj.bias[key] = 0
-            first.v_proj.weight[key.start : key.start + width] = parts[0]
-            written = slice(query.start, query.start + width)
-            first.o_proj.weight[:, written] = _WRITTEN * parts[group + 1].T
-        for part in (second.q_proj, second.k_proj, second.v_proj):
-            part.weight[:size] = 0
-            part.bias[:size] = 0
-        rest = iter(places)
-        for back, count in enumerate(counts):
-            for number, place in zip(range(count), rest, strict=False):
-                second.q_proj.weight[place] = _MATCH_STRENGTH * parts[back][number]
-                second.k_proj.weight[place] = _MATCH_STRENGTH * parts[back + 1][number]
-        second.v_proj.weight[:copied_width] = copied
-        second.o_proj.weight[:, :copied_width] = _COPIED * copied.T
+        for layer in model.model.layers[:3]:
+            layer.self_attn.o_proj.weight.zero_()
+            layer.mlp.down_proj.weight.zero_()
+        for head in range(_HEADS):
+            _look_back(layers[0], queries[head], keys[head], frequencies, head + 1)
+            _carry(layers[0], queries[head], keys[head], parts[0], _WRITTEN, parts[head + 1])
+        _look_back(layers[1], queries[0], keys[0], frequencies, 3)
+        _carry(
+            layers[1], queries[0], keys[0], torch.cat(parts[1:4]), _FETCHED, torch.cat(parts[4:7])
+        )
+        for query, key in zip(queries, keys, strict=True):
+            _match(layers[2], query, key, places, parts, counts, generator)
+            _carry(layers[2], query, key, copied, _COPIED, copied)
 
 
 def _look_back(
@@ -105,6 +97,39 @@ def _look_back(
     attention.k_proj.bias[key] = torch.cat((side, torch.zeros_like(side)))
     turned = distance * frequencies
     attention.q_proj.bias[query] = torch.cat((side * torch.cos(turned), -side * torch.sin(turned)))
+
+
+def _carry(
+    attention: torch.nn.Module, query: slice, key: slice, read: Tensor, strength: float, write: Tensor
+) -> None:
+    """What stands in the directions `read` of the place is written into the directions `write`."""
+    attention.v_proj.weight[key] = 0
+    attention.v_proj.bias[key] = 0
+    attention.v_proj.weight[key.start : key.start + len(read)] = read
+    attention.o_proj.weight[:, query.start : query.start + len(write)] = strength * write.T
+
+
+def _match(
+    attention: torch.nn.Module,
+    query: slice,
+    key: slice,
+    places: list[int],
+    parts: list[Tensor],
+    counts: list[int],
+    generator: torch.Generator,
+) -> None:
+    """Scores for each of the last tokens that is the same before the place."""
+    for projection, rows in ((attention.q_proj, query), (attention.k_proj, key)):
+        projection.weight[rows] = 0
+        projection.bias[rows] = 0
+    width = len(parts[0])
+    free = iter(places)
+    for back, count in enumerate(counts):
+        directions = torch.linalg.qr(torch.randn(width, width, generator=generator)).Q
+        asked, offered = directions @ parts[back], directions @ parts[back + 1]
+        for number, place in zip(range(count), free, strict=False):
+            attention.q_proj.weight[query.start + place] = _MATCH_STRENGTH * asked[number]
+            attention.k_proj.weight[key.start + place] = _MATCH_STRENGTH * offered[number]
 
 
 def _slow_places(frequencies: Tensor) -> list[int]:

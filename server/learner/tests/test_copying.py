@@ -10,7 +10,7 @@ from prime_learner.model import ModelShape, new_model
 from prime_learner.strict import InputError
 from transformers import Qwen2ForCausalLM
 
-SHAPE = ModelShape(rope_theta=1e6)
+SHAPE = ModelShape(heads=3, kv_heads=3, rope_theta=1e10)
 VOCABULARY = 1536
 
 
@@ -33,17 +33,14 @@ def _share_copied(model: Qwen2ForCausalLM, symbols: int = VOCABULARY - 7) -> flo
 
 def test_copies_before_it_has_learnt_anything() -> None:
     copying = new_model(SHAPE.model_copy(update={"copying_heads": True}), VOCABULARY, seed=3)
-    assert _share_copied(copying) > 0.2
+    assert _share_copied(copying) > 0.9
     assert _share_copied(new_model(SHAPE, VOCABULARY, seed=3)) < 0.05
 
 
-def test_three_tokens_tell_apart_what_one_cannot() -> None:
-    def share(kv_heads: int) -> float:
-        shape = ModelShape(heads=3, kv_heads=kv_heads, rope_theta=1e7, copying_heads=True)
-        return _share_copied(new_model(shape, VOCABULARY, seed=3), symbols=20)
-
-    assert share(3) > 0.7
-    assert share(1) < 0.5
+def test_six_tokens_tell_apart_what_few_cannot() -> None:
+    copying = new_model(SHAPE.model_copy(update={"copying_heads": True}), VOCABULARY, seed=3)
+    # Two symbols: each pair stands in fifteen places, six of them in one or two.
+    assert _share_copied(copying, symbols=2) > 0.7
 
 
 def test_is_the_same_for_the_same_seed() -> None:
@@ -55,8 +52,8 @@ def test_is_the_same_for_the_same_seed() -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"layers": 1}, "copying heads need two layers"),
-        ({"hidden": 64, "heads": 1, "kv_heads": 1}, "copying heads need hidden >= 102 with heads of 64, here it is 64"),
+        ({"layers": 2}, "copying heads need three layers and three heads"),
+        ({"kv_heads": 1}, "copying heads need three layers and three heads"),
         ({"rope_theta": 2.0}, "copying heads need slower rotations"),
     ],
 )
