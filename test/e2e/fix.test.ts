@@ -26,12 +26,13 @@ test('from the palette to the applied patch: the chosen test is fixed, and nothi
   const end = await workbench.notification('ready for review', ATTEMPT_PATIENCE_MS);
   expect(changedFiles(folder)).toEqual([]);
   await end.press('Review');
-  const proposal = await workbench.notification(/makes the tests? pass/);
-  expect(proposal.text).toContain('src/coupons.js');
-  await eventually(() => workbench.editorText()).toContain('src/coupons.js');
+  await eventually(async () =>
+    (await workbench.diffs()).map(({ modified }) => modified).join('\n'),
+  ).toContain('now >= coupon.until');
+  expect(changedFiles(folder)).toEqual([]);
 
-  await proposal.press('Apply');
-  await workbench.notification('The tests pass in the workspace');
+  await workbench.runCommand('Prime Agent: Accept all changes');
+  await workbench.notification('Accepted. The test passes in the workspace.', ATTEMPT_PATIENCE_MS);
   expect(changedFiles(folder)).toEqual(['src/coupons.js']);
   expect(passes(folder, TEST)).toBe(true);
 });
