@@ -34,6 +34,15 @@ export async function readBlob(uri: vscode.Uri): Promise<Blob | undefined> {
   return { mode: modeOf(stat.mode), content: await readFile(uri.fsPath) };
 }
 
+/** Does the way to a file lead through a symbolic link, and so maybe out of the folder? */
+export async function isBehindLink(folder: vscode.Uri, uri: vscode.Uri): Promise<boolean> {
+  for (let at = dirname(uri.fsPath); at.length > folder.fsPath.length; at = dirname(at)) {
+    const stat = await lstat(at).catch(() => undefined);
+    if (stat?.isSymbolicLink()) return true;
+  }
+  return false;
+}
+
 /** The name that git gives to a file's bytes. */
 export function gitHash(bytes: Uint8Array): string {
   return createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex');

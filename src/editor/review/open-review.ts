@@ -2,7 +2,7 @@ import type * as vscode from 'vscode';
 import { computeApply } from '../../core/snapshot/apply-compute.ts';
 import type { Blob } from '../../core/snapshot/blob-repository.ts';
 import { type PatchPart, parsePatch } from '../../core/snapshot/patch-format.ts';
-import { fromRawPath, isPlainPath, type RawPath } from '../../core/snapshot/raw-path.ts';
+import { fromRawPath, type RawPath } from '../../core/snapshot/raw-path.ts';
 import type { FixReviewInput } from '../ports.ts';
 import { gitHash, hasMixedEndings, readBlob, readNow, textOf } from './current.ts';
 import type { Preview, Review, ReviewedFile, Unit } from './model.ts';
@@ -10,7 +10,7 @@ import { toLines } from './patch/apply.ts';
 import { type FileContent, readContent } from './patch/changes.ts';
 import { viewFile } from './view.ts';
 
-/** Reads a patch and the files it is for. Nothing is changed. */
+/** Reads a patch (`touchedPaths` must have found it sound) and its files. Nothing is changed. */
 export async function openReview(
   vs: typeof vscode,
   input: FixReviewInput,
@@ -26,7 +26,6 @@ export async function openReview(
     rerun: undefined,
   };
   for (const part of parsePatch(input.patch)) {
-    if (!part.touches.every(isPlainPath)) continue;
     files.push(await readFile(vs, review, part));
   }
   return review;

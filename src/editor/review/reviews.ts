@@ -1,8 +1,10 @@
 import type * as vscode from 'vscode';
+import { touchedPaths } from '../../core/snapshot/apply-compute.ts';
 import type { CommandId } from '../contract/commands.ts';
 import { CONTEXT_KEYS } from '../contract/context-keys.ts';
 import { VIEWS } from '../contract/views.ts';
 import type { FixReviewInput, ReviewPort, TestRunsPort } from '../ports.ts';
+import { showMessage } from '../support/messages.ts';
 import { namesOf } from '../tests/test-tree.ts';
 import { createDecisions } from './decisions.ts';
 import { createReviewDiffs } from './diffs.ts';
@@ -117,6 +119,12 @@ export function createReviews({ vs, log, environment, testRuns }: ReviewsDeps): 
   }
 
   async function open(input: FixReviewInput): Promise<void> {
+    const touched = touchedPaths(input.patch);
+    if (touched.kind !== 'paths') {
+      log.error(touched.reason);
+      void showMessage(vs, 'error', touched.reason);
+      return;
+    }
     const known = reviews.find(({ id }) => id === input.id);
     // One that was discarded and is asked for once more begins anew.
     const again = known && !unitsOf(known).every(({ decision }) => decision === 'discarded');

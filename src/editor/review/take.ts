@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type * as vscode from 'vscode';
 import type { Blob } from '../../core/snapshot/blob-repository.ts';
 import { fromRawPath } from '../../core/snapshot/raw-path.ts';
-import { openDocument, readBlob, readNow, textOf } from './current.ts';
+import { isBehindLink, openDocument, readBlob, readNow, textOf } from './current.ts';
 import type { ConflictKind, ReviewedFile, Unit } from './model.ts';
 import { computeWhole, sourceUri } from './open-review.ts';
 import { applyChanges, editsOf, type LineEdit, type Placed, toLines } from './patch/apply.ts';
@@ -148,12 +148,15 @@ async function prepare(
   units: readonly Unit[],
 ): Promise<Step> {
   const source = sourceUri(vs, file.review.input.folder, file.part);
+  const { folder } = file.review.input;
+  for (const uri of [source, file.uri]) {
+    if (await isBehindLink(folder.uri, uri)) return { kind: 'conflict', conflict: 'link' };
+  }
   const now = await readNow(vs, source);
   const view = viewFile(file, now);
   const conflict = units.map((unit) => view.conflicts.get(unit)).find((kind) => kind !== undefined);
   if (file.content.kind === 'whole') {
     if (conflict !== undefined) return { kind: 'conflict', conflict };
-    const { folder } = file.review.input;
     const { current, computed } = await computeWhole(vs, folder, file.part);
     if (computed.kind !== 'computed') return { kind: 'conflict', conflict: 'file-changed' };
     const writes = [...computed.changes].map(

@@ -83,7 +83,7 @@ export function conflictText({ l10n }: typeof vscode, path: string, kind: Confli
       );
     case 'link':
       return l10n.t(
-        '{0} is a symbolic link, which the editor cannot change. Apply the patch with git apply, or discard the change.',
+        '{0} is a symbolic link or behind one, which the editor cannot change. Apply the patch with git apply, or discard the change.',
         path,
       );
     case 'read-only':

@@ -76,8 +76,8 @@ export interface OpenReview {
   /** What a file would become. */
   proposed(name: string): Promise<string>;
   commandsOf(): readonly string[];
-  /** Opens the same review once more. */
-  again(): Promise<void>;
+  /** Opens the same review once more, or another one. */
+  again(other?: Partial<FixReviewInput>): Promise<void>;
 }
 
 export async function openReview(
@@ -210,7 +210,7 @@ export async function openReview(
       );
       return (await fake.vs.workspace.openTextDocument(uri)).getText();
     },
-    again: () => reviews.open(input),
+    again: (other) => reviews.open({ ...input, ...other }),
     commandsOf: () => fake.executed.map(({ id }) => id),
   };
 }

@@ -1,4 +1,4 @@
-import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { readFeedback, summarizeFeedback } from '../../../../src/core/trajectories/feedback.ts';
 import { type OpenReview, openReview, type Tree } from './open.ts';
@@ -276,6 +276,27 @@ describe('files of other kinds', () => {
   });
 });
 
+describe('patches that lead out of the folder', () => {
+  it('are not opened when they name such a path', async () => {
+    const review = await twoChanges();
+    const patch = review.input.patch.replaceAll('/src/a.js', '/../a.js');
+    await review.again({ id: 'a-2', patch });
+    expect(last(review)?.text).toBe(
+      'The patch names "../a.js", which is not a path inside the workspace.',
+    );
+    expect((await review.rows()).filter((row) => row.startsWith('Review'))).toHaveLength(1);
+  });
+
+  it('are refused when a folder is a link now', async () => {
+    const review = await twoChanges();
+    await rename(review.path('src'), review.path('../elsewhere'));
+    await symlink('../elsewhere', review.path('src'));
+    await review.run('primeAgent.acceptAll');
+    expect(last(review)?.text).toContain('src/a.js is a symbolic link or behind one');
+    expect(await review.read('../elsewhere/a.js')).toBe(text(LINES));
+  });
+});
+
 describe('files that are not what they were', () => {
   it('take a change at its new place, with unsaved lines kept and not saved', async () => {
     const review = await twoChanges();
@@ -403,6 +424,5 @@ describe('files that are not what they were', () => {
     await review.run('primeAgent.acceptAll');
     expect(last(review)?.text).toContain('src/a.js is read-only. Make it writable');
     expect(await review.read('src/a.js')).toBe(text(LINES));
-    await chmod(review.path('src/a.js'), 0o644);
   });
 });
