@@ -52,9 +52,16 @@ export function createAttemptsModel(
       live.delete(id);
     }
   };
+  /** The next reading, if none began yet: however many ask meanwhile, it is one. */
+  let waiting: Promise<void> | undefined;
   const refresh = (): Promise<void> => {
-    reading = reading.then(read).then(() => changed.fire(undefined));
-    return reading;
+    waiting ??= reading.then(async () => {
+      waiting = undefined;
+      await read();
+      changed.fire(undefined);
+    });
+    reading = waiting;
+    return waiting;
   };
 
   const filesChanged = createDebounce(FILES_MS, () => void refresh());
@@ -66,11 +73,16 @@ export function createAttemptsModel(
       for (const place of await places(folder)) {
         const pattern = new vs.RelativePattern(vs.Uri.file(place), '*');
         const watcher = vs.workspace.createFileSystemWatcher(pattern);
+        // An attempt of this window writes its record all the time, and says itself what it does.
+        const heard = ({ path }: vscode.Uri): void => {
+          const name = path.slice(path.lastIndexOf('/') + 1);
+          if (!live.has(name.replace(/\.jsonl$/, ''))) filesChanged.call();
+        };
         watchers.push(
           watcher,
-          watcher.onDidCreate(filesChanged.call),
-          watcher.onDidChange(filesChanged.call),
-          watcher.onDidDelete(filesChanged.call),
+          watcher.onDidCreate(heard),
+          watcher.onDidChange(heard),
+          watcher.onDidDelete(heard),
         );
       }
     }
