@@ -13,7 +13,7 @@ import { checkParity } from './parity.ts';
 import { type PreparedProject, type PrepareProblem, problem } from './prepare.ts';
 import { runRounds, type TargetReport, type TargetSetup } from './rounds.ts';
 import { NO_TESTS } from './run-all-tests.ts';
-import { selectTargets } from './select.ts';
+import { isNamed, selectTargets } from './select.ts';
 import type { OpenSink } from './series.ts';
 import { type SolvedPatch, verifyTogether } from './stack.ts';
 import { otherPolicies, whyNotSuited } from './suited.ts';
@@ -90,8 +90,9 @@ interface ProjectResult {
  */
 export async function fixFailingTests(options: FixOptions): Promise<FixOutcome> {
   const results: ProjectResult[] = [];
+  const baselines = await baselinesFor(options);
   for (const project of options.projects) {
-    const result = await fixProject(project, options);
+    const result = await fixProject(project, { ...options, baselines });
     if (result.kind === 'cancelled') return cancelledWith(results);
     if (result.kind !== 'project') return result;
     results.push(result);
@@ -125,6 +126,28 @@ export async function fixFailingTests(options: FixOptions): Promise<FixOutcome> 
     kind: 'done',
     report: { targets, patch, verification, solved: [...solved], unsolved, flaky },
   };
+}
+
+/** With names and several projects, all must be known first: a name may be another project's. */
+async function baselinesFor(options: FixOptions): Promise<FixOptions['baselines']> {
+  if (options.baselines || options.tests.length === 0 || options.projects.length === 1) {
+    return options.baselines;
+  }
+  const baselines = new Map<PreparedProject, BaselineOutcome>();
+  for (const project of options.projects) {
+    baselines.set(project, await baselineOf(project, options));
+  }
+  return baselines;
+}
+
+/** The names that this project is asked for: those that only another one knows are left out. */
+function namesFor(project: PreparedProject, baseline: Baseline, options: FixOptions) {
+  const others = [...(options.baselines ?? [])].flatMap(([other, outcome]) =>
+    other !== project && outcome.kind === 'baseline' ? [outcome.baseline] : [],
+  );
+  return options.tests.filter(
+    (name) => isNamed(baseline, name) || !others.some((other) => isNamed(other, name)),
+  );
 }
 
 function cancelledWith(results: readonly ProjectResult[]): FixOutcome {
@@ -162,7 +185,9 @@ async function fixProject(
     flaky: baseline.flaky,
     collectionErrors: baseline.collectionErrors,
   };
-  const chosen = selectTargets(baseline, options.tests);
+  const names = namesFor(project, baseline, options);
+  if (names.length === 0 && options.tests.length > 0) return { ...nothing, ...counts };
+  const chosen = selectTargets(baseline, names);
   if (chosen.kind === 'unknown') return { ...nothing, ...counts, unknown: chosen.problem };
   if (chosen.targets.length === 0) return { ...nothing, ...counts };
   for (const { file, message } of baseline.collectionErrors) {

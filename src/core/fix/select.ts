@@ -17,9 +17,7 @@ export function selectTargets(baseline: Baseline, wanted: readonly string[]): Se
   for (const name of wanted) {
     const matching = baseline.results.filter((test) => matches(test, name));
     if (matching.length === 0) {
-      const broken = baseline.collectionErrors.filter(
-        ({ file }) => name === file || name.startsWith(`${file}::`),
-      );
+      const broken = brokenFiles(baseline, name);
       if (broken.length > 0) return { kind: 'unknown', problem: notLoadable(broken) };
       const known = baseline.failing.map((test) => `  ${test.id}`).join('\n');
       return {
@@ -35,6 +33,17 @@ export function selectTargets(baseline: Baseline, wanted: readonly string[]): Se
     for (const test of failing) chosen.set(test.id, test);
   }
   return { kind: 'targets', targets: [...chosen.values()] };
+}
+
+/** Is there something by that name: a test, or a file that could not be loaded? */
+export function isNamed(baseline: Baseline, name: string): boolean {
+  return (
+    baseline.results.some((test) => matches(test, name)) || brokenFiles(baseline, name).length > 0
+  );
+}
+
+function brokenFiles({ collectionErrors }: Baseline, name: string): Baseline['collectionErrors'] {
+  return collectionErrors.filter(({ file }) => name === file || name.startsWith(`${file}::`));
 }
 
 function matches(test: TestResult, name: string): boolean {

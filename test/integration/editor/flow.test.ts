@@ -162,6 +162,21 @@ describe('Fix failing test', () => {
     expect(reviews).toEqual([]);
   });
 
+  it('fixes tests of several projects at once', async () => {
+    const inFolder = (folder: string) =>
+      Object.entries(ADD).map(([path, text]) => [`${folder}/${path}`, text]);
+    const files = Object.fromEntries([...inFolder('one'), ...inFolder('two')]);
+    const { fake, reviews, fix } = await open(files, { settings: { 'primeAgent.parity': false } });
+    fake.user.pick = (items) => items;
+    fake.user.answer = () => 'Review';
+    await fix();
+    expect(fake.messages.map(({ text }) => text)).toEqual([
+      'All 2 tests pass with a change that is ready for review.',
+    ]);
+    await expect.poll(() => reviews).toHaveLength(1);
+    expect(reviews[0]?.files.map(({ path }) => path)).toEqual(['one/src/add.js', 'two/src/add.js']);
+  });
+
   it('does not put a list in front of somebody who has turned to something else', async () => {
     const { fake, root, fix } = await open(ADD);
     let lists = 0;

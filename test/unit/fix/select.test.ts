@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { selectTargets } from '../../../src/core/fix/select.ts';
+import { isNamed, selectTargets } from '../../../src/core/fix/select.ts';
 import type { TestResult } from '../../../src/core/frameworks/framework.ts';
 import type { Baseline } from '../../../src/core/grading/types.ts';
 
@@ -50,5 +50,12 @@ describe('which tests are meant', () => {
       reason: expect.stringContaining('nothing like it'),
       remedy: expect.stringContaining('a.test.js::suite > adds'),
     });
+  });
+
+  it('knows a name by its tests, and by files that could not be loaded', () => {
+    const broken = { ...baseline, collectionErrors: [{ file: 'c.test.js', message: 'x' }] };
+    expect(isNamed(broken, 'subtracts')).toBe(true);
+    expect(isNamed(broken, 'c.test.js::suite > any')).toBe(true);
+    expect(isNamed(broken, 'd.test.js')).toBe(false);
   });
 });
