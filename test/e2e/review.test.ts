@@ -119,22 +119,35 @@ test('accepted as a whole: the file is changed and tested, and undo takes it bac
 });
 
 test('discarded: nothing is changed', async () => {
-  const { workbench, totals } = await review();
+  const { workbench, totals, act, picture } = await review({ theme: 'light' });
+  await workbench.runCommand('Prime Agent: Show summary and tests');
+  await eventually(() => workbench.editors()).toContainEqual(
+    expect.stringContaining('Summary and tests'),
+  );
+  await picture('review-evidence');
+  await act('exports.add', 'Discard change');
+  await eventually(() => workbench.tree('Review')).toContainEqual(
+    expect.stringContaining('discarded'),
+  );
   await workbench.runCommand('Prime Agent: Discard all changes');
   await workbench.notification('Discarded. Your files are as they were.');
   expect(await totals()).toBe(TOTALS);
-  expect(await workbench.editors()).toEqual([]);
 });
 
-test('one change of two, from the tree', async () => {
-  const { workbench, totals, act, picture } = await review();
-  await act('exports.add', 'Accept change');
+test('one change of two, with the keyboard alone', async () => {
+  const { workbench, page, totals, picture } = await review();
+  const press = async (...keys: readonly string[]): Promise<void> => {
+    for (const key of keys) await page.keyboard.press(key);
+  };
+  await workbench.runCommand('Prime Agent: Focus on Review View');
+  // The rows: the review, its tests, the test, the file, its changes.
+  await press('Home', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowDown', 'Control+Enter');
   await eventually(totals).toBe(FIXED);
   await eventually(() => workbench.tree('Review')).toContainEqual(
     expect.stringContaining('accepted'),
   );
   await picture('review-partial');
-  await act('Twice', 'Discard change');
+  await press('ArrowDown', 'Delete');
   await workbench.notification(
     '1 of 2 changes accepted. The test passes in the workspace.',
     ATTEMPT_PATIENCE_MS,
