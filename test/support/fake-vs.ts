@@ -48,6 +48,8 @@ export interface FakeVs {
   cancelProgress(): void;
   /** A file of the disk, opened in an editor with the cursor in a line (0-based). */
   openEditor(path: string, line?: number): FakeDocument;
+  /** The folder leaves the workspace. */
+  removeFolder(path: string): void;
   /** Somebody works in a file. */
   moveCursor(path: string): void;
   run(command: string, ...args: readonly unknown[]): Promise<unknown>;
@@ -122,6 +124,7 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
   const saved = new values.EventEmitter<unknown>();
   const onDisk = new values.EventEmitter<URI>();
   const never = new values.EventEmitter<unknown>();
+  const removed = new values.EventEmitter<vscode.WorkspaceFoldersChangeEvent>();
   const selected = new values.EventEmitter<vscode.TextEditorSelectionChangeEvent>();
   const providers = new Map<string, vscode.TextDocumentContentProvider>();
   let progress: values.CancellationTokenSource | undefined;
@@ -182,6 +185,10 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
         selection: { active: new values.Position(line, 0) },
       };
       return document;
+    },
+    removeFolder(path) {
+      const at = folders.findIndex(({ uri }) => uri.path === path);
+      removed.fire({ added: [], removed: folders.splice(at, 1) as never[] });
     },
     moveCursor(path) {
       const textEditor = { document: { uri: values.Uri.file(path) } };
@@ -366,7 +373,7 @@ export function createFakeVs(options: FakeVsOptions = {}): FakeVs {
       isWritableFileSystem: () => true,
       writeFile: async (uri: URI, content: Uint8Array) => writeFileSync(uri.fsPath, content),
     },
-    onDidChangeWorkspaceFolders: never.event,
+    onDidChangeWorkspaceFolders: removed.event,
     getConfiguration: (prefix: string) => ({
       get: (name: string) => {
         const id = `${prefix}.${name}`;

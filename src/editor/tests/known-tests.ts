@@ -15,6 +15,10 @@ export function createKnownTests(vs: typeof vscode): KnownTests {
   const changed = new vs.EventEmitter<void>();
   /** Folder → file → failing tests; files by the text of their URI. */
   const failing = new Map<string, Map<string, { uri: vscode.Uri; tests: TestResult[] }>>();
+  const folders = vs.workspace.onDidChangeWorkspaceFolders(({ removed }) => {
+    const gone = removed.filter(({ uri }) => failing.delete(uri.toString()));
+    if (gone.length > 0) changed.fire();
+  });
   return {
     onDidChange: changed.event,
     set(folder, results) {
@@ -35,6 +39,9 @@ export function createKnownTests(vs: typeof vscode): KnownTests {
     },
     failingFiles: () =>
       [...failing.values()].flatMap((files) => [...files.values()].map((entry) => entry.uri)),
-    dispose: () => changed.dispose(),
+    dispose() {
+      folders.dispose();
+      changed.dispose();
+    },
   };
 }

@@ -121,4 +121,14 @@ describe('what is known to fail', () => {
     expect(fake.contexts.get('primeAgent.failingFiles')).toEqual({});
     expect(known.failingIn(uri)).toEqual([]);
   });
+
+  it('is forgotten with its folder', () => {
+    const { fake, folder, vs } = setUp();
+    const known = createKnownTests(vs);
+    createFailureDiagnostics(vs, known);
+    known.set(folder, [FAILED]);
+    fake.removeFolder('/w');
+    expect(known.failingFiles()).toEqual([]);
+    expect(fake.diagnostics.size).toBe(0);
+  });
 });
