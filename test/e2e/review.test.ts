@@ -109,8 +109,11 @@ test('accepted as a whole: the file is changed and tested, and undo takes it bac
   await picture('review-accepted');
 
   await workbench.openFile('totals.js');
-  await page.keyboard.press('Control+z');
-  await eventually(() => workbench.editorText()).toContain('a - b;');
+  await eventually(async () => {
+    // The editor may not have the focus yet.
+    await page.keyboard.press('Control+z');
+    return workbench.editorText();
+  }).toContain('a - b;');
   await workbench.runCommand('File: Save');
   await eventually(totals).toBe(TOTALS);
   await eventually(() => workbench.tree('Review')).toContainEqual(
