@@ -1,7 +1,10 @@
 // Starts VS Code in a browser on a free port of this machine, with profile folders of its own.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { run } from './steps.mjs';
+
+const keeper = fileURLToPath(new URL('./keeper.mjs', import.meta.url));
 
 /**
  * Installs a VSIX into a folder for extensions.
@@ -28,14 +31,14 @@ export async function startVscodeWeb(vscode, options) {
     ...profile(options),
     ...(options.trust === 'all' ? ['--disable-workspace-trust'] : []),
   ];
-  const child = spawn(vscode.node, args, {
+  const child = spawn(process.execPath, [keeper, vscode.node, ...args], {
     cwd: options.userData,
     env: {
       ...withoutEditor(options.env ?? process.env),
       // It keeps logs and a heartbeat there, whatever the profile is.
       XDG_DATA_HOME: join(options.userData, 'data'),
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
     // A group of its own, so that its extension hosts end with it.
     detached: true,
   });

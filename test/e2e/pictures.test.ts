@@ -23,5 +23,8 @@ test.each(THEMES)('the way to a fix can be seen in the $theme theme', async ({ t
   await eventually(async () =>
     (await workbench.diffs()).map(({ modified }) => modified).join('\n'),
   ).toContain('now >= coupon.until');
+  const named = expect.stringContaining('is expired at the very moment');
+  await eventually(() => workbench.tree('Review')).toContainEqual(named);
+  await eventually(() => workbench.tree('Attempts')).toContainEqual(named);
   await keepPicture(workbench, `review-${theme}`);
 });
