@@ -257,6 +257,18 @@ describe('on an attempt', () => {
     ]);
   });
 
+  it('replay takes the policy of then, whatever the settings say', async () => {
+    const { fake, node, record } = await open();
+    await record('a-1', undefined, {
+      ...about('adds'),
+      policy: { ...header().policy, kind: 'openai', label: 'qwen3', model: 'qwen3' },
+    });
+    fake.settings.set('primeAgent.policy', 'edit-search');
+    fake.settings.set('primeAgent.endpoint.baseUrl', 'http://127.0.0.1:9/v1');
+    await fake.run('primeAgent.replayAttempt', await node('a-1'));
+    expect(fake.messages.map(({ text }) => text).join()).toContain('127.0.0.1:9');
+  });
+
   it('delete asks first, then takes the record away', async () => {
     const { fake, node, record, rows } = await open();
     const path = await record('a-1', undefined, about('adds'));
@@ -326,7 +338,7 @@ describe('a fix in this window', () => {
     const watching = setInterval(async () => {
       const [first] = await nodes();
       if (first?.kind === 'attempt') seen.push(first.attempt.outcome);
-    }, 20);
+    }, 100);
     await working;
     clearInterval(watching);
     expect(seen).toContain('running');

@@ -35,6 +35,21 @@ describe('what a fix is asked for', () => {
     expect(readFixRequest(vs, [{ label: 'row', fixTarget: target }])).toEqual({ uri, selectors });
   });
 
+  it('a policy of its own, where it is one that there is', () => {
+    const target = { uri, tests: [] };
+    const policy = (given: unknown) => readFixRequest(vs, [{ ...target, policy: given }]).policy;
+    expect(policy({ kind: 'nano' })).toEqual({ kind: 'nano' });
+    expect(policy({ kind: 'endpoint', model: 'qwen3', baseUrl: 'http://elsewhere' })).toEqual({
+      kind: 'endpoint',
+      model: 'qwen3',
+    });
+    expect([policy({ kind: 'scripted' }), policy('nano'), policy(null)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
   it('a file without tests named: all of its tests', () => {
     expect(readFixRequest(vs, [{ uri, tests: [] }])).toEqual({
       uri,
