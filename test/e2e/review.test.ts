@@ -63,6 +63,8 @@ async function review(options: { readonly theme?: Theme } = {}): Promise<Review>
       'primeAgent.endpoint.baseUrl': baseUrl,
       'primeAgent.endpoint.model': 'tiny',
       'primeAgent.attempts': 1,
+      // In a browser the editor saves by itself.
+      'files.autoSave': 'off',
     },
   });
   const { workbench, page } = editor;
@@ -160,12 +162,19 @@ test('one change of two, with the keyboard alone', async () => {
 
 test('an unsaved edit of the same lines is a visible conflict, and is kept', async () => {
   const { workbench, page, totals, picture } = await review();
-  await workbench.openFile('totals.js');
-  await workbench.runCommand('Go to Line/Column...').catch(() => undefined);
-  await page.keyboard.press('Escape');
-  await page.keyboard.press('Control+g');
-  await page.keyboard.type('4');
-  await page.keyboard.press('Enter');
+  const input = page.locator('.quick-input-widget .quick-input-box input');
+  await page.keyboard.press('Control+p');
+  await input.fill('totals.js');
+  await page
+    .locator('.quick-input-list .monaco-list-row', { hasText: 'totals.js' })
+    .first()
+    .click();
+  await eventually(() => workbench.editors()).toContain('totals.js');
+  const line = page.locator('.editor-group-container.active .view-line');
+  await line
+    .filter({ hasText: /exports\.add/ })
+    .first()
+    .click();
   await page.keyboard.press('End');
   await page.keyboard.type(' // mine');
   await eventually(() => workbench.tree('Review')).toContainEqual(
