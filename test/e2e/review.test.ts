@@ -40,6 +40,8 @@ interface Review extends Editor {
   totals(): Promise<string>;
   /** A row of the review's tree, by the beginning of its label. */
   act(row: string, action: string): Promise<void>;
+  /** The file in an editor, with the cursor in the line with the bug. */
+  openTotals(): Promise<void>;
   picture(name: string): Promise<void>;
 }
 
@@ -88,6 +90,21 @@ async function review(options: { readonly theme?: Theme } = {}): Promise<Review>
       await item.hover();
       await item.locator(`.action-label[aria-label^="${action}"]`).first().click();
     },
+    async openTotals() {
+      const input = page.locator('.quick-input-widget .quick-input-box input');
+      await page.keyboard.press('Control+p');
+      await input.fill('totals.js');
+      await page
+        .locator('.quick-input-list .monaco-list-row', { hasText: 'totals.js' })
+        .first()
+        .click();
+      await eventually(() => workbench.editors()).toContain('totals.js');
+      const line = page.locator('.editor-group-container.active .view-line');
+      await line
+        .filter({ hasText: /exports\.add/ })
+        .first()
+        .click();
+    },
     async picture(name) {
       if (PICTURES === undefined) return;
       await mkdir(PICTURES, { recursive: true });
@@ -98,7 +115,10 @@ async function review(options: { readonly theme?: Theme } = {}): Promise<Review>
 }
 
 test('accepted as a whole: the file is changed and tested, and undo takes it back', async () => {
-  const { workbench, page, totals, picture } = await review();
+  const { workbench, page, totals, openTotals, picture } = await review();
+  // Open already, as files are that one works on.
+  await openTotals();
+  await workbench.runCommand('Prime Agent: Show changes');
   await eventually(async () =>
     (await workbench.diffs()).map(({ modified }) => modified).join('\n'),
   ).toContain('a + b');
@@ -110,12 +130,9 @@ test('accepted as a whole: the file is changed and tested, and undo takes it bac
   expect(await totals()).toBe(BOTH);
   await picture('review-accepted');
 
-  await workbench.openFile('totals.js');
-  await eventually(async () => {
-    // The editor may not have the focus yet.
-    await page.keyboard.press('Control+z');
-    return workbench.editorText();
-  }).toContain('a - b;');
+  await openTotals();
+  await page.keyboard.press('Control+z');
+  await eventually(() => workbench.editorText()).toContain('a - b;\n\nexports.subtract');
   await workbench.runCommand('File: Save');
   await eventually(totals).toBe(TOTALS);
   await eventually(() => workbench.tree('Review')).toContainEqual(
@@ -161,20 +178,8 @@ test('one change of two, with the keyboard alone', async () => {
 });
 
 test('an unsaved edit of the same lines is a visible conflict, and is kept', async () => {
-  const { workbench, page, totals, picture } = await review();
-  const input = page.locator('.quick-input-widget .quick-input-box input');
-  await page.keyboard.press('Control+p');
-  await input.fill('totals.js');
-  await page
-    .locator('.quick-input-list .monaco-list-row', { hasText: 'totals.js' })
-    .first()
-    .click();
-  await eventually(() => workbench.editors()).toContain('totals.js');
-  const line = page.locator('.editor-group-container.active .view-line');
-  await line
-    .filter({ hasText: /exports\.add/ })
-    .first()
-    .click();
+  const { workbench, page, totals, openTotals, picture } = await review();
+  await openTotals();
   await page.keyboard.press('End');
   await page.keyboard.type(' // mine');
   await eventually(() => workbench.tree('Review')).toContainEqual(
