@@ -98,7 +98,7 @@ async function review(options: { readonly theme?: Theme } = {}): Promise<Review>
         .locator('.quick-input-list .monaco-list-row', { hasText: 'totals.js' })
         .first()
         .click();
-      await eventually(() => workbench.editors()).toContain('totals.js');
+      await eventually(() => page.title()).toMatch(/^totals\.js/);
       const line = page.locator('.editor-group-container.active .view-line');
       await line
         .filter({ hasText: /exports\.add/ })
