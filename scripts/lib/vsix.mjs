@@ -91,8 +91,7 @@ export async function makeVsix(target, file) {
       join(stage, 'ThirdPartyNotices.txt'),
       notices(root, inputs, Object.keys(RUNTIME)),
     );
-    // vsce asks for one. Nothing is left out: the folder holds what ships.
-    writeFileSync(join(stage, '.vscodeignore'), '');
+    cpSync(join(root, '.vscodeignore'), join(stage, '.vscodeignore'));
     await pack(stage, target, file);
     return { native };
   } finally {
