@@ -228,7 +228,8 @@ describe('Fix failing test', () => {
     const working = fix();
     await expect
       .poll(() => fake.progress.join('\n'), { timeout: 150_000, interval: 5 })
-      .toContain('Fixing a test: attempt 1');
+      // Two go on at once on most machines, and either may be the first.
+      .toMatch(/attempt \d: turn 1/);
     fake.cancelProgress();
     await working;
     expect(fake.messages.map(({ text }) => text)).toEqual([
