@@ -98,6 +98,16 @@ export interface FolderFigures {
   readonly summary: EvaluationSummary;
 }
 
+/** Where `measureFolder` leaves the attempts of one part at one temperature. */
+export function resultsFile(
+  work: string,
+  name: string,
+  split: SplitName,
+  temperature: number,
+): string {
+  return join(work, `${name}-${split}-${temperature}.jsonl`);
+}
+
 /** Measures the policy of a folder at every temperature on every part, anew. */
 export async function measureFolder(options: FolderOptions): Promise<readonly FolderFigures[]> {
   const { folder, name, splits, samplings, engine, work, ...rest } = options;
@@ -109,7 +119,7 @@ export async function measureFolder(options: FolderOptions): Promise<readonly Fo
     if (opened.kind === 'problem') throw new Error(`${opened.reason} ${opened.remedy}`);
     try {
       for (const split of splits) {
-        const file = join(work, `${name}-${split}-${temperature}.jsonl`);
+        const file = resultsFile(work, name, split, temperature);
         await rm(file, { force: true });
         const summary = await measure({ ...rest, policy: opened.policy, split, attempts, file });
         figures.push({ split, temperature, summary });

@@ -68,9 +68,11 @@ export interface NanoSettings {
 
 export interface Phase {
   readonly name: string;
-  /** Demonstrations of the first so many shards, and the exercises. */
+  /** Demonstrations of the first so many shards. */
   readonly shards: number;
+  /** The exercises as well. */
   readonly exercises: boolean;
+  /** The repairs as well. */
   readonly repairs: boolean;
   /** All of a conversation, or only what the policy writes. */
   readonly learn: 'everything' | 'assistant';
