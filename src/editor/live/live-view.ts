@@ -1,5 +1,6 @@
 import type * as vscode from 'vscode';
 import type { AttemptEnded, AttemptStarted, AttemptsPort } from '../ports.ts';
+import { testName } from '../support/attempt-words.ts';
 import { renderEvent } from './render-event.ts';
 import { createTranscriptBuffer, type TranscriptBuffer } from './transcript-buffer.ts';
 
@@ -104,7 +105,7 @@ export function createLiveView(vs: typeof vscode): LiveView {
 }
 
 function titleOf({ l10n }: typeof vscode, { number, targets }: AttemptStarted): string {
-  const name = targets[0]?.split(/ > |::/).at(-1) ?? '';
+  const name = targets[0] === undefined ? '' : testName(targets[0]);
   return l10n.t('Attempt {0}: {1}', number, name);
 }
 
