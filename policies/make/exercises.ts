@@ -6,8 +6,10 @@ import type {
   Conversation,
   ConversationMessage,
 } from '../../src/core/tasks/demonstrations/demonstrate.ts';
+import { toFragment } from '../../src/core/tasks/demonstrations/fragment.ts';
 import { newName } from '../../src/core/tasks/demonstrations/words.ts';
 import { noiseEdits } from '../../src/core/tasks/generate/token-noise.ts';
+import type { Edit } from '../../src/core/tasks/operators/edit.ts';
 import { type Chance, createChance } from '../../src/core/tasks/random.ts';
 import { renderEdited } from '../../src/core/tools/editor/render.ts';
 import type { NanoSettings } from './settings.ts';
@@ -158,9 +160,12 @@ function played(
 ): Conversation {
   const lines = source.split('\n');
   const kept: ConversationMessage[] = [...messages, { role: 'tool', content: source }];
-  for (const { line, text } of changes) {
-    const old = lines[line - 1] ?? '';
-    const args = { command: 'str_replace', path, old_str: old, new_str: text };
+  for (const change of changes) {
+    const { line, text } = change;
+    const edit = toFragment(lines.join('\n'), asEdit(lines, change));
+    if (edit === undefined) continue;
+    const { oldText: old_str, newText: new_str } = edit;
+    const args = { command: 'str_replace', path, old_str, new_str };
     lines[line - 1] = text;
     const shown = renderEdited(path, lines.join('\n'), { firstLine: line, lastLine: line });
     kept.push(
@@ -174,6 +179,25 @@ function played(
     );
   }
   return { id, messages: kept };
+}
+
+/** What differs between the line and what it becomes, as an edit of the file. */
+function asEdit(
+  lines: readonly string[],
+  { line, text }: Change,
+): Pick<Edit, 'from' | 'to' | 'newText'> {
+  const old = lines[line - 1] ?? '';
+  let start = 0;
+  while (start < old.length && start < text.length && old[start] === text[start]) start += 1;
+  let end = 0;
+  const most = Math.min(old.length, text.length) - start;
+  while (end < most && old.at(-1 - end) === text.at(-1 - end)) end += 1;
+  const before = lines.slice(0, line - 1).reduce((length, each) => length + each.length + 1, 0);
+  return {
+    from: before + start,
+    to: before + old.length - end,
+    newText: text.slice(start, text.length - end),
+  };
 }
 
 const TOKEN = /[A-Za-z_$][\w$]*|\d+|[^\s\w]/g;

@@ -7,7 +7,11 @@ export interface Replacement {
 }
 
 /** undefined: the file repeats itself so much that no few lines name the place. */
-export function toReplacement(source: string, edit: Edit, maxLines = 30): Replacement | undefined {
+export function toReplacement(
+  source: string,
+  edit: Pick<Edit, 'from' | 'to' | 'newText'>,
+  maxLines = 30,
+): Replacement | undefined {
   let from = lineStart(source, edit.from);
   // An edit that takes a line break along ends there; the next line stays out.
   const wholeLines = edit.to > edit.from && source[edit.to - 1] === '\n';

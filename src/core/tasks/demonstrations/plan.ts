@@ -1,4 +1,4 @@
-import { type Replacement, toReplacement } from '../../policies/edit-search/replacement.ts';
+import type { Replacement } from '../../policies/edit-search/replacement.ts';
 import { WORKSPACE } from '../../sandbox/sandbox.ts';
 import { applyEdit, type Edit, languageOf } from '../operators/edit.ts';
 import { listEdits } from '../operators/list-edits.ts';
@@ -7,6 +7,7 @@ import { operatorKind } from '../split.ts';
 import type { Task } from '../task.ts';
 import type { FileTree } from '../tree.ts';
 import { viewOf } from '../views.ts';
+import { toFragment } from './fragment.ts';
 
 /** What the expert does at one task, before it has seen anything. */
 export interface Plan {
@@ -16,7 +17,7 @@ export interface Plan {
   readonly path: string;
   /** Edits that do not fix it: made, tested, taken back. Never learnt. */
   readonly wrong: readonly Replacement[];
-  /** The right edit with a slip in the text that is to be replaced: refused, then made well. */
+  /** The right edit with a slip in one of its texts: refused, then made well. */
   readonly slip?: Replacement;
   readonly right: Replacement;
 }
@@ -41,7 +42,7 @@ export interface PlanOptions {
 /** Figures of the demonstrations that nano learnt from. */
 export const DEMONSTRATION_OPTIONS: Omit<PlanOptions, 'heldOutOperators'> = {
   wrongEdits: [0.62, 0.26, 0.12],
-  slips: 0.08,
+  slips: 0.12,
   wrongPaths: 0.02,
 };
 
@@ -55,26 +56,18 @@ export function planDemonstration(
   const { bug } = task;
   const source = viewOf(task, tree, 'agent').get(bug.path)?.content.toString('utf8') ?? '';
   const fix = { from: bug.from, to: bug.from + bug.newText.length, newText: bug.oldText };
-  const right = replacement(source, fix);
+  const right = toFragment(source, fix);
   if (right === undefined) return undefined;
   const wrong: Replacement[] = [];
   const count = drawn(options.wrongEdits, chance.next());
   for (const edit of wrongCandidates(source, task, chance, options).slice(0, 3 * count)) {
     if (wrong.length >= count) break;
-    const made = replacement(source, edit);
+    const made = toFragment(source, edit);
     if (made !== undefined) wrong.push(made);
   }
   const slip = chance.chance(options.slips) ? withSlip(source, right, chance) : undefined;
   const views = viewsOf(task, tree, chance.chance(options.wrongPaths));
   return { views, path: `${WORKSPACE}/${bug.path}`, wrong, right, ...(slip && { slip }) };
-}
-
-function replacement(
-  source: string,
-  edit: { readonly from: number; readonly to: number; readonly newText: string },
-): Replacement | undefined {
-  // Only place and text count for how an edit is written down.
-  return toReplacement(source, edit as Edit, 6);
 }
 
 function drawn(likelihoods: readonly number[], at: number): number {
@@ -104,8 +97,13 @@ function wrongCandidates(
     .map(({ edit }) => edit);
 }
 
-/** One word of the old text replaced, left out or doubled, so that it is not in the file. */
+/** One of the ways in which the editor refuses an edit; undefined where this one cannot go wrong so. */
 function withSlip(source: string, right: Replacement, chance: Chance): Replacement | undefined {
+  return chance.pick([misspelt, tooShort, unchanged])(source, right, chance);
+}
+
+/** One word of the old text replaced, left out or doubled, so that it is not in the file. */
+function misspelt(source: string, right: Replacement, chance: Chance): Replacement | undefined {
   const words = right.oldText.match(/\w+|\s+|[^\w\s]/g) ?? [];
   const places = words.flatMap((word, at) => (/^\s+$/.test(word) ? [] : [at]));
   const others = source.match(/\w+|[^\w\s]/g) ?? [];
@@ -117,6 +115,20 @@ function withSlip(source: string, right: Replacement, chance: Chance): Replaceme
   changed[place] = chance.chance(0.5) ? other : chance.chance(0.5) ? '' : word + word;
   const oldText = changed.join('');
   return source.includes(oldText) ? undefined : { oldText, newText: right.newText };
+}
+
+/** The end of the old text alone, which stands in the file more than once. */
+function tooShort(source: string, { oldText, newText }: Replacement): Replacement | undefined {
+  for (let from = 1; from < oldText.length; from += 1) {
+    const end = oldText.slice(from);
+    if (end.trim() === '') return undefined;
+    if (source.indexOf(end) !== source.lastIndexOf(end)) return { oldText: end, newText };
+  }
+  return undefined;
+}
+
+function unchanged(_source: string, { oldText }: Replacement): Replacement {
+  return { oldText, newText: oldText };
 }
 
 /** The module that the test imports, then the one with the bug where that is another. */

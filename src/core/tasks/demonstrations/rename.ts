@@ -84,7 +84,7 @@ export function renameTask(task: Task, tree: FileTree, chance: Chance, share: nu
   for (const [path, text] of texts) {
     const newPath = paths.path(path);
     const renamed = SCRIPT.test(path)
-      ? renameScript(text, names, paths.specifiers)
+      ? renameScript(text, names, paths)
       : { text: renameManifest(text, paths.specifiers), place: (at: number) => at };
     files[newPath] = renamed.text;
     places.set(path, renamed.place);
@@ -102,7 +102,9 @@ export function renameTask(task: Task, tree: FileTree, chance: Chance, share: nu
   const newTree = textTree(files);
   const id = (test: string): string => {
     const [path = '', ...rest] = test.split('::');
-    return [paths.path(path), ...rest].join('::');
+    const [suite = '', ...titles] = rest.join('::').split(' > ');
+    const title = titles.length > 0 ? (paths.suites.get(suite) ?? suite) : suite;
+    return `${paths.path(path)}::${[title, ...titles].join(' > ')}`;
   };
   const { id: _, version: __, ...draft } = task;
   return {
@@ -172,7 +174,7 @@ function namesIn(text: string): readonly FoundName[] {
 function renameScript(
   text: string,
   names: Names,
-  specifiers: Names,
+  { specifiers, suites }: Pick<Paths, 'specifiers' | 'suites'>,
 ): { readonly text: string; place(at: number): number } {
   const changes: { from: number; to: number; text: string }[] = [];
   for (const { name, from, to } of namesIn(text)) {
@@ -186,6 +188,13 @@ function renameScript(
     if (other === undefined) continue;
     const start = match.index + whole.lastIndexOf(base);
     changes.push({ from: start, to: start + base.length, text: other });
+  }
+  for (const match of text.matchAll(/^(describe\(')([^'\n]*)'/gm)) {
+    const [, head = '', title = ''] = match;
+    const other = suites.get(title);
+    if (other === undefined) continue;
+    const start = match.index + head.length;
+    changes.push({ from: start, to: start + title.length, text: other });
   }
   changes.sort((a, b) => a.from - b.from);
   let out = '';
@@ -220,11 +229,19 @@ function renameManifest(text: string, specifiers: Names): string {
   });
 }
 
-/** Other names for the files, and often another folder. */
-function choosePaths(
-  paths: readonly string[],
-  chance: Chance,
-): { path(old: string): string; readonly specifiers: Names } {
+interface Paths {
+  path(old: string): string;
+  /** New base names of the files by their old ones. */
+  readonly specifiers: Names;
+  /** New titles of the suites that are called as a file. */
+  readonly suites: Names;
+}
+
+/**
+ * Other names for most of the files. Suites that are called as their module stay so for half of the
+ * tasks: there the path that comes next stands in the first message in two ways.
+ */
+function choosePaths(paths: readonly string[], chance: Chance): Paths {
   const bases = [
     ...new Set(
       paths
@@ -233,12 +250,15 @@ function choosePaths(
     ),
   ].sort();
   const specifiers = new Map<string, string>();
+  const suites = chance.chance(0.5) ? specifiers : new Map<string, string>();
   for (const base of bases) {
+    if (chance.chance(0.3)) continue;
     const other = newName(chance.chance(0.5) ? 'kebab' : 'flat', chance);
     if (![...specifiers.values()].includes(other)) specifiers.set(base, other);
   }
   return {
     specifiers,
+    suites,
     path(old) {
       if (!SCRIPT.test(old)) return old;
       const [base = '', ...endings] = posix.basename(old).split('.');
