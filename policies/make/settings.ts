@@ -142,7 +142,7 @@ export const FULL: NanoSettings = {
         repairs: true,
         learn: 'assistant',
         rows_per_step: 16,
-        steps: 1200,
+        steps: 1000,
         peak: 2e-3,
         schedule: 'cosine',
         warmup_steps: 30,

@@ -26,7 +26,7 @@ export type TestRuns = (
 
 /**
  * A session without processes, for generated tasks: files in memory, test runs answered by
- * `testRuns`, the few programs that the tools start, and of the shell `cat FILE`. Anything else is
+ * `testRuns`, the few programs that the tools start, and of the shell `cat FILE…`. Anything else is
  * refused as a failure of the sandbox, so such an attempt is `invalid` and never a reward of 0.
  */
 export function createMemorySession(tree: MemoryTree, testRuns: TestRuns): SandboxSession {
@@ -56,23 +56,37 @@ export function createMemorySession(tree: MemoryTree, testRuns: TestRuns): Sandb
 }
 
 /** Names that the shell takes as they are. */
-const PLAIN_CAT = /^cat ([\w@%+=:,./-]+)$/;
+const PLAIN_CAT = /^cat((?: +[\w@%+=:,./-]+)+)$/;
 
 function cat(tree: MemoryTree, command: string): ExecResult | undefined {
-  const name = PLAIN_CAT.exec(command.trim())?.[1];
-  if (name === undefined || name.startsWith('-')) return undefined;
+  const names = PLAIN_CAT.exec(command.trim())?.[1]?.trim().split(/ +/) ?? [];
+  const parts = names.map((name) => catOne(tree, name));
+  if (parts.length === 0 || !parts.every((part) => part !== undefined)) return undefined;
+  return ended(
+    parts.every(({ found }) => found) ? 0 : 1,
+    Buffer.concat(parts.map(({ text }) => text)),
+  );
+}
+
+/** What `cat` writes for one name; undefined: one outside of the workspace, or an option. */
+function catOne(
+  tree: MemoryTree,
+  name: string,
+): { readonly found: boolean; readonly text: Buffer } | undefined {
+  if (name.startsWith('-')) return undefined;
   const path = posix.relative(WORKSPACE, posix.resolve(WORKSPACE, name));
-  if (path === '' || path.startsWith('..')) return undefined;
+  if (path.startsWith('..')) return undefined;
   const content = tree.get(path);
-  if (content) return ended(0, content);
-  const folder = [...tree.keys()].some((other) => other.startsWith(`${path}/`));
-  const inFile = [...tree.keys()].some((other) => path.startsWith(`${other}/`));
+  // A name with a slash behind it is that of a folder.
+  if (content && !name.endsWith('/')) return { found: true, text: content };
+  const folder = path === '' || [...tree.keys()].some((other) => other.startsWith(`${path}/`));
+  const inFile = [...tree.keys()].some((other) => `${path}/`.startsWith(`${other}/`));
   const reason = folder
     ? 'Is a directory'
     : inFile
       ? 'Not a directory'
       : 'No such file or directory';
-  return ended(1, Buffer.from(`cat: ${name}: ${reason}\n`));
+  return { found: false, text: Buffer.from(`cat: ${name}: ${reason}\n`) };
 }
 
 function refuse(program: string): never {
