@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempFolder, writeFiles } from '../support/temp.ts';
 import { type Editor, openEditor, type Theme } from './support/editor.ts';
+import { keepPicture } from './support/pictures.ts';
 import { startScriptedModel } from './support/scripted-model.ts';
 import { ATTEMPT_PATIENCE_MS, eventually } from './support/workbench.ts';
 
@@ -33,7 +34,6 @@ const { add, double } = require('../src/totals.js');
 test('adds', () => assert.equal(add(2, 3), 5));
 test('doubles', () => assert.equal(double(2), 4));
 `;
-const PICTURES = process.env.PRIME_AGENT_E2E_PICTURES;
 
 interface Review extends Editor {
   readonly file: string;
@@ -106,10 +106,8 @@ async function review(options: { readonly theme?: Theme } = {}): Promise<Review>
         .click();
     },
     async picture(name) {
-      if (PICTURES === undefined) return;
-      await mkdir(PICTURES, { recursive: true });
       await page.mouse.move(1, 1);
-      await workbench.screenshot(join(PICTURES, `${name}.png`));
+      await keepPicture(workbench, name);
     },
   };
 }

@@ -45,6 +45,8 @@ async function texts(): Promise<readonly string[]> {
     'See what is missing with: prime-agent doctor',
     'Running on this machine: Ollama with --policy http://127.0.0.1:11434/v1 --model qwen; LM Studio with --policy http://127.0.0.1:1234/v1 --model a/b. Or search without a model: --policy edit-search.',
     'Make it with npm run policy:nano, or use another policy: --policy edit-search.',
+    'Install the packages again (npm ci), or use another policy: --policy edit-search.',
+    'Build it with npm run build.',
     'Running them once in your own environment, to compare (--no-parity leaves it out)',
     'No isolation, as you asked with --sandbox none: commands of the agent can read and change everything that you can.',
     'Install bubblewrap. Or `--sandbox none`, if you accept that commands run without isolation.',
@@ -56,19 +58,23 @@ async function texts(): Promise<readonly string[]> {
 describe("core's texts in the editor", () => {
   it('name settings and commands of the editor, not options of the command line', async () => {
     for (const text of await texts()) {
-      expect(inEditorWords(text)).not.toMatch(/--\w|prime-agent \w/);
+      expect(inEditorWords(text)).not.toMatch(/--\w|prime-agent \w|\bnpm (?:ci|run)\b/);
     }
   });
 
   it('stay sentences', () => {
     expect(
       [
+        'Install the packages again (npm ci), or use another policy: --policy edit-search.',
+        'Make it with npm run policy:nano, or use another policy: --policy edit-search.',
         'Name the folder that holds them, or pass the command: --command "…".',
         'A file is missing that git ignores. Name it: --include ".env" (globs work).',
         'Ollama with --policy http://127.0.0.1:11434/v1 --model qwen. Or search without a model: --policy edit-search.',
         'Running them once in your own environment, to compare (--no-parity leaves it out)',
       ].map(inEditorWords),
     ).toEqual([
+      'Install the extension again, or use another policy: edit-search.',
+      'Use another policy: edit-search.',
       'Name the folder that holds them, or set the test command in primeAgent.testCommand.',
       'A file is missing that git ignores. Add ".env" to primeAgent.include (globs work).',
       'Ollama. Or search without a model: edit-search.',
