@@ -9,6 +9,7 @@ import { readFixRequest } from './fix/request.ts';
 import { createRuns } from './fix/runs.ts';
 import { createLiveView } from './live/live-view.ts';
 import { createKeys } from './policies/keys.ts';
+import { hasKeptReviews } from './review/has-kept-reviews.ts';
 import type { ReviewCommand, Reviews } from './review/reviews.ts';
 import { showMenu } from './status/menu.ts';
 import { createStatusBar } from './status/status-bar.ts';
@@ -90,6 +91,7 @@ export function createExtension(
       vs,
       log,
       environment,
+      memento: context.workspaceState,
       testRuns: {
         run: async (folder, tests) => (await testing()).createTestRuns(deps).run(folder, tests),
       },
@@ -164,6 +166,12 @@ export function createExtension(
     'primeAgent.showMenu': () => showMenu(vs, runs),
     'primeAgent.showLog': () => log.show(true),
   });
+
+  if (hasKeptReviews(context.workspaceState)) {
+    reviewing()
+      .then((reviews) => reviews.restore())
+      .catch((error: unknown) => log.error(String(error)));
+  }
 
   // In this order they are disposed: first what people start, then the work, then what shows it.
   const parts = vs.Disposable.from(

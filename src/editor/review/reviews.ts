@@ -10,6 +10,7 @@ import { createDecisions } from './decisions.ts';
 import { createReviewDiffs } from './diffs.ts';
 import { createReviewDocuments, REVIEW_SCHEME } from './documents.ts';
 import { createFeedbackRecorder } from './feedback.ts';
+import { decideAgain, keepReviews, keptReviews } from './kept-reviews.ts';
 import { createReviewLenses } from './lenses.ts';
 import { openUnits, type Review, type ReviewedFile, type Unit, unitsOf } from './model.ts';
 import { createNodes, type ReviewNode } from './nodes.ts';
@@ -36,6 +37,8 @@ export type ReviewCommand = Extract<
 
 export interface Reviews extends ReviewPort, vscode.Disposable {
   run(command: ReviewCommand, args: readonly unknown[]): Promise<void>;
+  /** Shows the reviews that the last window left, without taking the focus. */
+  restore(): Promise<void>;
   /** Resolves when everything that was decided is recorded. */
   settled(): Promise<void>;
 }
@@ -45,13 +48,16 @@ export interface ReviewsDeps {
   readonly log: vscode.LogOutputChannel;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly testRuns: TestRunsPort;
+  /** Of the workspace: open reviews outlive their window. */
+  readonly memento: vscode.Memento;
 }
 
 /** So many closed reviews have their accepted lines followed. */
 const MOST_CLOSED = 20;
 
 /** Reviews of verified patches: what is shown, what is decided, and what becomes of it. */
-export function createReviews({ vs, log, environment, testRuns }: ReviewsDeps): Reviews {
+export function createReviews(deps: ReviewsDeps): Reviews {
+  const { vs, log, environment, testRuns, memento } = deps;
   const { l10n } = vs;
   /** Newest first. */
   const reviews: Review[] = [];
@@ -95,6 +101,7 @@ export function createReviews({ vs, log, environment, testRuns }: ReviewsDeps): 
   function show(): void {
     changed.fire();
     documents.refresh(reviews);
+    keepReviews(memento, reviews).then(undefined, (error: unknown) => log.warn(String(error)));
     const units = openUnits(reviews.flatMap(unitsOf));
     const conflicts = units.filter((unit) => unit.file.view.conflicts.has(unit)).length;
     const tooltip = l10n.t('{0} open', changesText(vs, units.length));
@@ -144,6 +151,20 @@ export function createReviews({ vs, log, environment, testRuns }: ReviewsDeps): 
     reviews.unshift(review);
     watch.follow(review);
     return review;
+  }
+
+  async function restore(): Promise<void> {
+    const folders = vs.workspace.workspaceFolders ?? [];
+    for (const kept of keptReviews(memento, folders).toReversed()) {
+      const { input } = kept;
+      const known = reviews.some(({ id }) => id === input.id);
+      if (known || touchedPaths(input.patch).kind !== 'paths') continue;
+      const review = await openReview(vs, input, titleOf(input));
+      decideAgain(review, kept);
+      reviews.unshift(review);
+      watch.follow(review);
+    }
+    show();
   }
 
   function titleOf({ tests }: FixReviewInput): string {
@@ -225,6 +246,7 @@ export function createReviews({ vs, log, environment, testRuns }: ReviewsDeps): 
   );
   return {
     open: (input) => inTurn(() => open(input)),
+    restore: () => inTurn(restore),
     run: (command, args) => handlers[command](args),
     settled: feedback.settled,
     dispose() {

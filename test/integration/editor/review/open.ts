@@ -9,8 +9,13 @@ import { parsePatch } from '../../../../src/core/snapshot/patch-format.ts';
 import { runsLater } from '../../../../src/core/snapshot/runs-later.ts';
 import { createTrajectoryStore } from '../../../../src/core/trajectories/store.ts';
 import type { FixReviewInput, PublishedTest } from '../../../../src/editor/ports.ts';
-import { createReviews, type ReviewCommand } from '../../../../src/editor/review/reviews.ts';
-import { createFakeVs, type FakeVs } from '../../../support/fake-vs.ts';
+import { hasKeptReviews } from '../../../../src/editor/review/has-kept-reviews.ts';
+import {
+  createReviews,
+  type ReviewCommand,
+  type ReviewsDeps,
+} from '../../../../src/editor/review/reviews.ts';
+import { createFakeContext, createFakeVs, type FakeVs } from '../../../support/fake-vs.ts';
 import { tempFolder } from '../../../support/temp.ts';
 import { end, header } from '../../../unit/core/trajectories/make.ts';
 
@@ -76,6 +81,8 @@ export interface OpenReview {
   /** What a file would become. */
   proposed(name: string): Promise<string>;
   commandsOf(): readonly string[];
+  /** As when the window is reloaded. */
+  reload(): Promise<void>;
   /** Opens the same review once more, or another one. */
   again(other?: Partial<FixReviewInput>): Promise<void>;
 }
@@ -143,9 +150,16 @@ export async function openReview(
   };
   const runs: (readonly string[])[] = [];
   const log = fake.vs.window.createOutputChannel('test', { log: true });
-  const reviews = createReviews({
+  const memento = createFakeContext(folder).context.workspaceState;
+  const makeReviews = () => {
+    const made = createReviews(deps);
+    onTestFinished(() => made.dispose());
+    return made;
+  };
+  const deps: ReviewsDeps = {
     vs: fake.vs,
     log,
+    memento,
     environment: { HOME: folder, PATH: process.env.PATH },
     testRuns: {
       async run(_folder, tests) {
@@ -153,8 +167,8 @@ export async function openReview(
         return state.results;
       },
     },
-  });
-  onTestFinished(() => reviews.dispose());
+  };
+  let reviews = makeReviews();
   await reviews.open(input);
 
   const tree = () => {
@@ -211,6 +225,12 @@ export async function openReview(
       return (await fake.vs.workspace.openTextDocument(uri)).getText();
     },
     again: (other) => reviews.open({ ...input, ...other }),
+    async reload() {
+      await reviews.settled();
+      reviews.dispose();
+      reviews = makeReviews();
+      if (hasKeptReviews(memento)) await reviews.restore();
+    },
     commandsOf: () => fake.executed.map(({ id }) => id),
   };
 }

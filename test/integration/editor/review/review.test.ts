@@ -191,6 +191,37 @@ describe('a review', () => {
   });
 });
 
+describe('a review in a window that is reloaded', () => {
+  it('is there again without a tab, with what was decided and what is open', async () => {
+    const review = await twoChanges();
+    await review.run('primeAgent.acceptChange', await review.row('first'));
+    const before = await review.rows();
+    const shown = review.commandsOf().length;
+    await review.reload();
+    expect(await review.rows()).toEqual(before);
+    expect(review.commandsOf().slice(shown)).not.toContain('vscode.changes');
+    await review.run('primeAgent.acceptChange', await review.row('second'));
+    await told(review, 'Accepted. The test passes in the workspace.');
+    expect(await review.read('src/a.js')).toBe(TWO);
+  });
+
+  it('says what is a conflict now, when the files were changed meanwhile', async () => {
+    const review = await twoChanges();
+    await writeFile(review.path('src/a.js'), text(LINES.with(3, 'mine')));
+    await review.reload();
+    expect((await review.rows()).join('\n')).toMatch(/first \| .*changed/);
+    await review.run('primeAgent.acceptChange', await review.row('second'));
+    expect(await review.read('src/a.js')).toBe(text(LINES.with(3, 'mine').with(20, 'second')));
+  });
+
+  it('is gone once nothing in it is open', async () => {
+    const review = await twoChanges();
+    await review.run('primeAgent.discardAll');
+    await review.reload();
+    expect(await review.rows()).toEqual([]);
+  });
+});
+
 describe('what asks', () => {
   it('is a change that passes only with its tests, once, and modally', async () => {
     const review = await openReview(
