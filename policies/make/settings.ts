@@ -96,7 +96,7 @@ const BUDGETS: Budgets = {
 export const FULL: NanoSettings = {
   evaluation: { count: 2000, seed: 1 },
   demonstrations: {
-    shards: 4,
+    shards: 3,
     tasksPerShard: 1500,
     firstSeed: 1001,
     perTask: 4,
@@ -137,7 +137,7 @@ export const FULL: NanoSettings = {
       },
       {
         name: 'replies',
-        shards: 4,
+        shards: 3,
         exercises: true,
         repairs: true,
         learn: 'assistant',
