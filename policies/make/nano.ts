@@ -7,10 +7,10 @@ import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
 import { writePolicyManifest } from '../../src/core/policies/onnx/policy-folder.ts';
 import { codeChunks } from './code-chunks.ts';
 import { measureFolder } from './evaluate.ts';
-import { makeExercises, makeRepairs } from './exercises.ts';
 import { type LearnerEvent, type LearnerPlace, runLearner, runModule } from './learner.ts';
 import { measurePinned } from './pinned.ts';
 import { openRuns, required, say } from './process.ts';
+import { makeRepairs } from './repairs.ts';
 import { FULL, type NanoSettings, type Phase, SMOKE } from './settings.ts';
 import { makeShard, tasksIn } from './shard.ts';
 import { type HeldOut, heldOutOf } from './split.ts';
@@ -69,15 +69,10 @@ async function main(): Promise<void> {
     await writeFile(`${file}.counts.json`, `${JSON.stringify(counts)}\n`);
     say(`shard ${index}: ${counts.demonstrations} demonstrations of ${counts.tasks} tasks`);
   }
-  const exercises = join(work, 'exercises.jsonl');
-  if (!existsSync(exercises)) {
-    const from = shards.slice(0, settings.exercises.shards);
-    say(`exercises: ${await makeExercises(from, exercises, settings.exercises)}`);
-  }
   const repairs = join(work, 'repairs.jsonl');
   if (!existsSync(repairs)) {
     const chunks = await codeChunks(PACKAGES, settings.repairs.chunks);
-    const made = await makeRepairs(shards, chunks, repairs, settings.repairs);
+    const made = await makeRepairs(shards, chunks, repairs, settings.repairs, heldOut.operators);
     say(`repairs: ${made} of ${chunks.length} pieces of code`);
   }
   if (values.until === 'demonstrations') return;
@@ -87,7 +82,7 @@ async function main(): Promise<void> {
     await runLearner(
       'train-tokenizer',
       {
-        conversations: shards.slice(0, settings.exercises.shards),
+        conversations: shards,
         entries: settings.vocabulary,
         context: settings.shape.context,
         out: tokenizer,
@@ -103,11 +98,7 @@ async function main(): Promise<void> {
   let model = '';
   for (const [index, phase] of settings.training.phases.entries()) {
     const folder = join(work, phase.name);
-    const paths = [
-      ...shards.slice(0, phase.shards),
-      ...(phase.exercises ? [exercises] : []),
-      ...(phase.repairs ? [repairs] : []),
-    ];
+    const paths = [...shards.slice(0, phase.shards), ...(phase.repairs ? [repairs] : [])];
     await train(folder, settings, phase, paths, place, { index, start, tokenizer });
     model = join(folder, 'model');
     start = { kind: 'model', folder: model };

@@ -19,20 +19,11 @@ export interface NanoSettings {
     /** Longer ones are left out. */
     readonly mostCharacters: number;
   };
-  /** Texts that teach to copy (exercises.ts), made from the demonstrations of so many shards. */
-  readonly exercises: {
-    readonly shards: number;
-    /** In each. */
-    readonly edits: number;
-    /** Share of the tokens that become random, one of these for each exercise. */
-    readonly scrambled: readonly [number, ...number[]];
-    readonly mostCharacters: number;
-  };
-  /** Real code with odd tokens put right, behind the openings of the demonstrations. */
+  /** Bugs in real code put right, behind the openings of the demonstrations (repairs.ts). */
   readonly repairs: {
     /** Pieces of the JavaScript of the installed packages, at most. */
     readonly chunks: number;
-    /** Of each piece, with other odd tokens. */
+    /** Of each piece, with other bugs. */
     readonly variants: number;
     /** In each. */
     readonly edits: number;
@@ -70,8 +61,6 @@ export interface Phase {
   readonly name: string;
   /** Demonstrations of the first so many shards. */
   readonly shards: number;
-  /** The exercises as well. */
-  readonly exercises: boolean;
   /** The repairs as well. */
   readonly repairs: boolean;
   /** All of a conversation, or only what the policy writes. */
@@ -105,12 +94,11 @@ export const FULL: NanoSettings = {
     mostOfAShape: 8,
     mostCharacters: 3_400,
   },
-  exercises: { shards: 2, edits: 6, scrambled: [0, 0.3, 0.7], mostCharacters: 6_000 },
-  repairs: { chunks: 10_000, variants: 2, edits: 5 },
+  repairs: { chunks: 10_000, variants: 2, edits: 7 },
   vocabulary: 1536,
   shape: {
     hidden: 192,
-    layers: 4,
+    layers: 6,
     heads: 3,
     kv_heads: 3,
     feed_forward: 512,
@@ -126,7 +114,6 @@ export const FULL: NanoSettings = {
       {
         name: 'language',
         shards: 2,
-        exercises: false,
         repairs: true,
         learn: 'everything',
         rows_per_step: 8,
@@ -138,11 +125,10 @@ export const FULL: NanoSettings = {
       {
         name: 'replies',
         shards: 3,
-        exercises: true,
         repairs: true,
         learn: 'assistant',
         rows_per_step: 16,
-        steps: 1000,
+        steps: 3000,
         peak: 2e-3,
         schedule: 'cosine',
         warmup_steps: 30,
@@ -169,7 +155,6 @@ export const SMOKE: NanoSettings = {
     tasksPerShard: 30,
     firstSeed: 7,
   },
-  exercises: { ...FULL.exercises, shards: 1 },
   repairs: { chunks: 100, variants: 1, edits: 3 },
   vocabulary: 400,
   shape: {
@@ -188,9 +173,8 @@ export const SMOKE: NanoSettings = {
     matrices: 'muon',
     phases: [
       {
-        name: 'copying',
-        shards: 0,
-        exercises: true,
+        name: 'language',
+        shards: 1,
         repairs: false,
         learn: 'assistant',
         rows_per_step: 4,
@@ -202,7 +186,6 @@ export const SMOKE: NanoSettings = {
       {
         name: 'replies',
         shards: 1,
-        exercises: true,
         repairs: true,
         learn: 'assistant',
         rows_per_step: 4,

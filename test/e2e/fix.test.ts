@@ -66,6 +66,58 @@ test('a folder without git has its failing tests found, too', async () => {
   await eventually(async () => existsSync(join(folder, '.git'))).toBe(false);
 });
 
+test('from the Test Explorer: the menu of a failing test fixes that one', async () => {
+  const folder = await copyExample('shop-cart');
+  const { workbench, page } = await openEditor({ folder, settings: SETTINGS });
+
+  await workbench.runCommand('Prime Agent: Run tests');
+  await workbench.notification(/5 (?:tests )?fail/, ATTEMPT_PATIENCE_MS);
+  await workbench.runCommand('Testing: Focus on Test Explorer View');
+  await workbench.runCommand('Test: Expand All Tests');
+  const row = page.locator('.test-explorer .monaco-list-row').filter({ hasText: TEST }).first();
+  await row.scrollIntoViewIfNeeded();
+  await row.click({ button: 'right' });
+  await page.locator('.monaco-menu .action-label', { hasText: 'Fix failing test' }).click();
+
+  const end = await workbench.notification('ready for review', ATTEMPT_PATIENCE_MS);
+  await end.press('Review');
+  await eventually(() => workbench.tree('Review')).toContainEqual(
+    expect.stringContaining('coupons.js'),
+  );
+  expect(changedFiles(folder)).toEqual([]);
+});
+
+test('with the keyboard alone, from the palette to the accepted patch', async () => {
+  const folder = await copyExample('shop-cart');
+  const { workbench, page } = await openEditor({ folder, settings: SETTINGS });
+  await page.mouse.move(1, 1);
+  /** As `runCommand`, without the mouse. */
+  const press = async (title: string): Promise<void> => {
+    await eventually(async () => (await workbench.commandsFor(title))[0]).toBe(title);
+    await page.keyboard.press('F1');
+    await page.keyboard.type(title);
+    await eventually(async () => (await workbench.quickPick.items())[0]).toBe(title);
+    await page.keyboard.press('Enter');
+  };
+
+  await press(COMMAND);
+  await workbench.quickPick.opened('Failing tests to fix');
+  await page.keyboard.type(TEST);
+  await eventually(() => workbench.quickPick.items()).toHaveLength(1);
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Space');
+  await page.keyboard.press('Enter');
+
+  await workbench.notification('ready for review', ATTEMPT_PATIENCE_MS);
+  await press('Notifications: Accept Notification Primary Action');
+  await eventually(() => workbench.tree('Review')).toContainEqual(
+    expect.stringContaining('coupons.js'),
+  );
+  await press('Prime Agent: Accept all changes');
+  await workbench.notification('Accepted. The test passes in the workspace.', ATTEMPT_PATIENCE_MS);
+  expect(changedFiles(folder)).toEqual(['src/coupons.js']);
+});
+
 /** Command lines of what runs with files of this profile: sandboxes mount its snapshots. */
 function processesOf(home: string): readonly string[] {
   const { stdout } = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' });

@@ -138,6 +138,20 @@ test('accepted as a whole: the file is changed and tested, and undo takes it bac
   );
 });
 
+test('reloaded with the window: what was accepted and what is open are there again', async () => {
+  const { workbench, page, totals, act } = await review();
+  await act('exports.add', 'Accept change');
+  await eventually(totals).toBe(FIXED);
+  await page.reload();
+  await workbench.ready();
+  await eventually(() => workbench.tree('Review')).toContainEqual(
+    expect.stringMatching(/exports\.add.*accepted/s),
+  );
+  await workbench.runCommand('Prime Agent: Accept all changes');
+  await workbench.notification('Accepted. The test passes in the workspace.', ATTEMPT_PATIENCE_MS);
+  expect(await totals()).toBe(BOTH);
+});
+
 test('discarded: nothing is changed', async () => {
   const { workbench, totals, act, picture } = await review({ theme: 'light' });
   await workbench.runCommand('Prime Agent: Show summary and tests');
