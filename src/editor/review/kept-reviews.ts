@@ -122,14 +122,21 @@ export function keptReviews(
   });
 }
 
-/** Gives the changes of a review the decisions that were kept, where it still has the same changes. */
+/**
+ * Gives the changes of a review the decisions that were kept, where it still has the same changes. What
+ * stands in the files already counts as accepted: a window that is closed right after a decision
+ * does not always keep it.
+ */
 export function decideAgain(review: Review, { decisions }: KeptReview): void {
   const same =
     review.files.length === decisions.length &&
     review.files.every(({ units }, at) => units.length === decisions[at]?.length);
-  if (!same) return;
-  for (const [at, { units }] of review.files.entries()) {
-    for (const unit of units) unit.decision = decisions[at]?.[unit.index] ?? 'open';
+  for (const [at, file] of review.files.entries()) {
+    for (const unit of file.units) {
+      const kept = same ? decisions[at]?.[unit.index] : undefined;
+      const present = file.view.conflicts.get(unit) === 'present';
+      unit.decision = kept === 'discarded' ? kept : present ? 'accepted' : (kept ?? 'open');
+    }
+    file.view = viewFile(file, file.view.now);
   }
-  for (const file of review.files) file.view = viewFile(file, file.view.now);
 }

@@ -214,6 +214,15 @@ describe('a review in a window that is reloaded', () => {
     expect(await review.read('src/a.js')).toBe(text(LINES.with(3, 'mine').with(20, 'second')));
   });
 
+  it('counts as accepted what stands in the files already', async () => {
+    const review = await twoChanges();
+    await writeFile(review.path('src/a.js'), text(LINES.with(3, 'first')));
+    await review.reload();
+    expect((await review.rows()).join('\n')).toMatch(/first \| .*accepted/);
+    await review.run('primeAgent.acceptAll');
+    expect(await review.read('src/a.js')).toBe(TWO);
+  });
+
   it('is gone once nothing in it is open', async () => {
     const review = await twoChanges();
     await review.run('primeAgent.discardAll');
