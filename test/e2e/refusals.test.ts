@@ -1,4 +1,7 @@
+import { mkdir, readdir, symlink } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { tempFolder } from '../support/temp.ts';
 import { openEditor } from './support/editor.ts';
 import { copyExample } from './support/example.ts';
 import { eventually } from './support/workbench.ts';
@@ -29,3 +32,35 @@ test('in Restricted Mode, the command refuses with the reason and leads to the t
   await notification.press('Manage Workspace Trust');
   await page.locator('.workspace-trust-editor').waitFor();
 });
+
+test('on a machine without git, it names what is missing and the next step', async () => {
+  const folder = await copyExample('shop-cart');
+  const { workbench } = await openEditor({
+    folder,
+    settings: { 'primeAgent.policy': 'edit-search' },
+    env: { PATH: await programsWithout(/^git/) },
+  });
+
+  await workbench.runCommand(COMMAND);
+  await workbench.quickPick.opened('Failing tests to fix');
+  await workbench.quickPick.tick(/is expired at the very moment it ends/);
+  await workbench.quickPick.accept();
+
+  const end = await workbench.notification('git was not found');
+  expect(end.text).toMatch(/Install git/);
+});
+
+/** A folder with links to every program of PATH but those. */
+async function programsWithout(names: RegExp): Promise<string> {
+  const bin = join(await tempFolder('prime-agent-e2e-path-'), 'bin');
+  await mkdir(bin);
+  const linked = new Set<string>();
+  for (const from of (process.env.PATH ?? '').split(delimiter)) {
+    for (const name of await readdir(from).catch(() => [])) {
+      if (names.test(name) || linked.has(name)) continue;
+      linked.add(name);
+      await symlink(join(from, name), join(bin, name));
+    }
+  }
+  return bin;
+}
