@@ -1,4 +1,4 @@
-import { mkdir, readdir, symlink } from 'node:fs/promises';
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempFolder } from '../support/temp.ts';
@@ -38,29 +38,30 @@ test('on a machine without git, it names what is missing and the next step', asy
   const { workbench } = await openEditor({
     folder,
     settings: { 'primeAgent.policy': 'edit-search' },
-    env: { PATH: await programsWithout(/^git/) },
+    env: await machineWithout(/^git/),
   });
 
   await workbench.runCommand(COMMAND);
-  await workbench.quickPick.opened('Failing tests to fix');
-  await workbench.quickPick.tick(/is expired at the very moment it ends/);
-  await workbench.quickPick.accept();
 
   const end = await workbench.notification('git was not found');
   expect(end.text).toMatch(/Install git/);
 });
 
-/** A folder with links to every program of PATH but those. */
-async function programsWithout(names: RegExp): Promise<string> {
-  const bin = join(await tempFolder('prime-agent-e2e-path-'), 'bin');
-  await mkdir(bin);
+/** PATH has every program but those, in login shells, too, which the editor asks. */
+async function machineWithout(names: RegExp): Promise<{ PATH: string; HOME: string }> {
+  const HOME = await tempFolder('prime-agent-e2e-home-');
+  const PATH = join(HOME, 'bin');
+  await mkdir(PATH);
   const linked = new Set<string>();
   for (const from of (process.env.PATH ?? '').split(delimiter)) {
     for (const name of await readdir(from).catch(() => [])) {
       if (names.test(name) || linked.has(name)) continue;
       linked.add(name);
-      await symlink(join(from, name), join(bin, name));
+      await symlink(join(from, name), join(PATH, name));
     }
   }
-  return bin;
+  for (const profile of ['.profile', '.bash_profile', '.bashrc', '.zshenv']) {
+    await writeFile(join(HOME, profile), `export PATH='${PATH}'\n`);
+  }
+  return { PATH, HOME };
 }

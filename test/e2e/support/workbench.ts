@@ -21,7 +21,6 @@ export interface Workbench {
   dialog(text: string | RegExp): Promise<Dialog>;
   /** Titles of open editors, from left to right. */
   editors(): Promise<readonly string[]>;
-  openFile(name: string): Promise<void>;
   /** Visible text of the editor that has the focus. */
   editorText(): Promise<string>;
   /** Diffs in sight: each its original and its modified text, as far as they are in sight. */
@@ -195,14 +194,6 @@ export function createWorkbench(page: Page): Workbench {
       };
     },
     editors: () => texts(page.locator('.part.editor .tabs-container .tab .label-name')),
-    async openFile(name) {
-      await page.keyboard.press('Control+p');
-      await input.waitFor();
-      await input.fill(name);
-      await rowOf(rows, name).click();
-      await page.locator('.part.editor .tab.active .label-name', { hasText: name }).waitFor();
-      await page.locator('.part.editor .monaco-editor .view-lines').first().waitFor();
-    },
     async editorText() {
       const lines = page
         .locator('.editor-group-container.active .monaco-editor .view-lines')
