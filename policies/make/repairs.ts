@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
+import { lineEnd, lineStart } from '../../src/core/policies/edit-search/replacement.ts';
 import type {
   Conversation,
   ConversationMessage,
@@ -100,7 +101,8 @@ function bugsOf(
     const broken = applyEdit(source, bug);
     if (forbidden.has(broken)) return false;
     // Putting it right must be no edit of such an operator either.
-    const back = listEdits(broken, 'javascript', { ranges: [lineOf(broken, bug.from)] });
+    const line = { from: lineStart(broken, bug.from), to: lineEnd(broken, bug.from) };
+    const back = listEdits(broken, 'javascript', { ranges: [line] });
     return !back.some((edit) => isHeldOut(edit) && applyEdit(broken, edit) === source);
   });
   const lists: readonly (readonly Bug[])[] = [byOperator, odd];
@@ -117,11 +119,6 @@ function bugsOf(
 
 function isInOneLine({ oldText, newText }: Bug): boolean {
   return !`${oldText}${newText}`.includes('\n');
-}
-
-function lineOf(text: string, at: number): { readonly from: number; readonly to: number } {
-  const end = text.indexOf('\n', at);
-  return { from: text.lastIndexOf('\n', at - 1) + 1, to: end < 0 ? text.length : end };
 }
 
 interface Opening {

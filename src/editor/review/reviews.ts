@@ -148,9 +148,13 @@ export function createReviews(deps: ReviewsDeps): Reviews {
     for (const done of reviews.filter((other) => openUnits(unitsOf(other)).length === 0)) {
       close(done);
     }
+    add(review);
+    return review;
+  }
+
+  function add(review: Review): void {
     reviews.unshift(review);
     watch.follow(review);
-    return review;
   }
 
   async function restore(): Promise<void> {
@@ -161,8 +165,7 @@ export function createReviews(deps: ReviewsDeps): Reviews {
       if (known || touchedPaths(input.patch).kind !== 'paths') continue;
       const review = await openReview(vs, input, titleOf(input));
       decideAgain(review, kept);
-      reviews.unshift(review);
-      watch.follow(review);
+      add(review);
     }
     show();
   }

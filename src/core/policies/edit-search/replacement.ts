@@ -30,16 +30,16 @@ export function toReplacement(
   return undefined;
 }
 
-function lineStart(source: string, at: number): number {
+export function lineStart(source: string, at: number): number {
   // A negative position would count as 0 and find a line break there.
   return at <= 0 ? 0 : source.lastIndexOf('\n', at - 1) + 1;
 }
 
-function lineEnd(source: string, at: number): number {
+export function lineEnd(source: string, at: number): number {
   const end = source.indexOf('\n', at);
   return end < 0 ? source.length : end;
 }
 
-function isUnique(source: string, text: string): boolean {
+export function isUnique(source: string, text: string): boolean {
   return source.indexOf(text) === source.lastIndexOf(text);
 }

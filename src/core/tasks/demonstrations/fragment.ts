@@ -1,4 +1,10 @@
-import { type Replacement, toReplacement } from '../../policies/edit-search/replacement.ts';
+import {
+  isUnique,
+  lineEnd,
+  lineStart,
+  type Replacement,
+  toReplacement,
+} from '../../policies/edit-search/replacement.ts';
 import type { Edit } from '../operators/edit.ts';
 
 /**
@@ -20,7 +26,7 @@ export function toFragment(
   const end = lineEnd(source, edit.to);
   for (const from of wholeLines ? [] : wordStarts(source, edit.from)) {
     const oldText = source.slice(from, end);
-    if (oldText.trim() === '' || source.indexOf(oldText) !== source.lastIndexOf(oldText)) continue;
+    if (oldText.trim() === '' || !isUnique(source, oldText)) continue;
     const newText = source.slice(from, edit.from) + edit.newText + source.slice(edit.to, end);
     return { oldText, newText };
   }
@@ -35,15 +41,10 @@ const WORD = /[\n\r\t]|\d| ?[^\W\d_]+| ?(?:[^\s\w]|_)+|\s+(?=\s)|\s/g;
 
 /** Starts of the words of the line of `at`, the one that holds `at` first, then those before. */
 function wordStarts(source: string, at: number): readonly number[] {
-  const start = source.lastIndexOf('\n', at - 1) + 1;
+  const start = lineStart(source, at);
   const line = source.slice(start, lineEnd(source, at) + 1);
   return [...line.matchAll(WORD)]
     .map(({ index }) => start + index)
     .filter((from) => from <= at)
     .reverse();
-}
-
-function lineEnd(source: string, at: number): number {
-  const end = source.indexOf('\n', at);
-  return end < 0 ? source.length : end;
 }

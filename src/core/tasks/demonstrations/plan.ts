@@ -1,4 +1,4 @@
-import type { Replacement } from '../../policies/edit-search/replacement.ts';
+import { isUnique, type Replacement } from '../../policies/edit-search/replacement.ts';
 import { WORKSPACE } from '../../sandbox/sandbox.ts';
 import { applyEdit, type Edit, languageOf } from '../operators/edit.ts';
 import { listEdits } from '../operators/list-edits.ts';
@@ -122,7 +122,7 @@ function tooShort(source: string, { oldText, newText }: Replacement): Replacemen
   for (let from = 1; from < oldText.length; from += 1) {
     const end = oldText.slice(from);
     if (end.trim() === '') return undefined;
-    if (source.indexOf(end) !== source.lastIndexOf(end)) return { oldText: end, newText };
+    if (!isUnique(source, end)) return { oldText: end, newText };
   }
   return undefined;
 }
