@@ -91,21 +91,28 @@ export interface KeptReview {
   readonly decisions: readonly (readonly Decision[])[];
 }
 
-/** Reviews in which something is open, for the next window. */
-export async function keepReviews(
+/**
+ * Keeps the reviews in which something is open for the next window. Asked at every change of a file, so
+ * it writes only when a review or a decision is another one.
+ */
+export function createKeeper(
   memento: vscode.Memento,
-  reviews: readonly Review[],
-): Promise<void> {
-  const kept = reviews
-    .filter((review) => openUnits(unitsOf(review)).length > 0)
-    .filter(({ input }) => input.patch.length <= MOST_CHARACTERS)
-    .map(({ input: { folder, ...input }, files }) => ({
-      folder: folder.uri.toString(),
-      decisions: files.map(({ units }) => units.map(({ decision }) => decision)),
-      input,
-    }));
-  if (kept.length === 0 && !hasKeptReviews(memento)) return;
-  await memento.update(KEPT_REVIEWS, kept.length === 0 ? undefined : kept);
+): (reviews: readonly Review[]) => Promise<void> {
+  let last: string | undefined;
+  return async (reviews) => {
+    const kept = reviews
+      .filter((review) => openUnits(unitsOf(review)).length > 0)
+      .filter(({ input }) => input.patch.length <= MOST_CHARACTERS)
+      .map(({ input: { folder, ...input }, files }) => ({
+        folder: folder.uri.toString(),
+        decisions: files.map(({ units }) => units.map(({ decision }) => decision)),
+        input,
+      }));
+    const now = JSON.stringify(kept.map(({ input, decisions }) => [input.id, decisions]));
+    if (now === last || (kept.length === 0 && !hasKeptReviews(memento))) return;
+    last = now;
+    await memento.update(KEPT_REVIEWS, kept.length === 0 ? undefined : kept);
+  };
 }
 
 /** Newest first, as they were. Those of a folder that is not open any more are left out. */

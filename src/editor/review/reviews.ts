@@ -10,7 +10,7 @@ import { createDecisions } from './decisions.ts';
 import { createReviewDiffs } from './diffs.ts';
 import { createReviewDocuments, REVIEW_SCHEME } from './documents.ts';
 import { createFeedbackRecorder } from './feedback.ts';
-import { decideAgain, keepReviews, keptReviews } from './kept-reviews.ts';
+import { createKeeper, decideAgain, keptReviews } from './kept-reviews.ts';
 import { createReviewLenses } from './lenses.ts';
 import { openUnits, type Review, type ReviewedFile, type Unit, unitsOf } from './model.ts';
 import { createNodes, type ReviewNode } from './nodes.ts';
@@ -64,6 +64,7 @@ export function createReviews(deps: ReviewsDeps): Reviews {
   const closed: Review[] = [];
   const nodes = createNodes();
   const changed = new vs.EventEmitter<void>();
+  const keep = createKeeper(memento);
   const feedback = createFeedbackRecorder(log, environment);
   const documents = createReviewDocuments(vs, () => reviews);
   const diffs = createReviewDiffs(vs, documents);
@@ -101,7 +102,7 @@ export function createReviews(deps: ReviewsDeps): Reviews {
   function show(): void {
     changed.fire();
     documents.refresh(reviews);
-    keepReviews(memento, reviews).then(undefined, (error: unknown) => log.warn(String(error)));
+    keep(reviews).then(undefined, (error: unknown) => log.warn(String(error)));
     const units = openUnits(reviews.flatMap(unitsOf));
     const conflicts = units.filter((unit) => unit.file.view.conflicts.has(unit)).length;
     const tooltip = l10n.t('{0} open', changesText(vs, units.length));
