@@ -20,20 +20,30 @@ export interface Split {
 
 export interface SplitOptions {
   readonly seed: number;
-  /** Share of families, and of operator kinds by number of tasks, 0 to 1. */
-  readonly share?: number;
+  /** Share of the tasks whose family is held out, 0 to 1. */
+  readonly families?: number;
+  /** Share of the tasks whose kind of operator is held out, 0 to 1. */
+  readonly operators?: number;
 }
 
 /** Splits tasks; the same tasks and seed give the same split, in whatever order they come. */
 export function splitTasks(tasks: readonly Task[], options: SplitOptions): Split {
-  const { seed, share = 0.3 } = options;
+  const { seed } = options;
   const families = counted(tasks.map(groupOf));
   const heldOutFamilies = new Set(
-    chooseByWeight(families, share, createChance('families', seed).shuffle([...families.keys()])),
+    chooseByWeight(
+      families,
+      options.families ?? 0.3,
+      createChance('families', seed).shuffle([...families.keys()]),
+    ),
   );
   const kinds = counted(tasks.map((task) => operatorKind(task.bug.operator)));
   const heldOutOperators = new Set(
-    chooseByWeight(kinds, share, createChance('operators', seed).shuffle([...kinds.keys()])),
+    chooseByWeight(
+      kinds,
+      options.operators ?? 0.15,
+      createChance('operators', seed).shuffle([...kinds.keys()]),
+    ),
   );
   const parts = new Map<string, SplitName>();
   const heldOutShapes = new Set<string>();

@@ -1,4 +1,8 @@
-import { isUnique, type Replacement } from '../../policies/edit-search/replacement.ts';
+import {
+  isUnique,
+  type Replacement,
+  toReplacement,
+} from '../../policies/edit-search/replacement.ts';
 import { WORKSPACE } from '../../sandbox/sandbox.ts';
 import { applyEdit, type Edit, languageOf } from '../operators/edit.ts';
 import { listEdits } from '../operators/list-edits.ts';
@@ -7,7 +11,6 @@ import { operatorKind } from '../split.ts';
 import type { Task } from '../task.ts';
 import type { FileTree } from '../tree.ts';
 import { viewOf } from '../views.ts';
-import { toFragment } from './fragment.ts';
 
 /** What the expert does at one task, before it has seen anything. */
 export interface Plan {
@@ -39,9 +42,12 @@ export interface PlanOptions {
   readonly wrongPaths: number;
 }
 
+/** Of an edit's old text. */
+const MOST_LINES = 6;
+
 /** Figures of the demonstrations that nano learnt from. */
 export const DEMONSTRATION_OPTIONS: Omit<PlanOptions, 'heldOutOperators'> = {
-  wrongEdits: [0.62, 0.26, 0.12],
+  wrongEdits: [0.5, 0.2, 0.12, 0.08, 0.06, 0.04],
   slips: 0.12,
   wrongPaths: 0.02,
 };
@@ -56,13 +62,13 @@ export function planDemonstration(
   const { bug } = task;
   const source = viewOf(task, tree, 'agent').get(bug.path)?.content.toString('utf8') ?? '';
   const fix = { from: bug.from, to: bug.from + bug.newText.length, newText: bug.oldText };
-  const right = toFragment(source, fix);
+  const right = toReplacement(source, fix, MOST_LINES);
   if (right === undefined) return undefined;
   const wrong: Replacement[] = [];
   const count = drawn(options.wrongEdits, chance.next());
   for (const edit of wrongCandidates(source, task, chance, options).slice(0, 3 * count)) {
     if (wrong.length >= count) break;
-    const made = toFragment(source, edit);
+    const made = toReplacement(source, edit, MOST_LINES);
     if (made !== undefined) wrong.push(made);
   }
   const slip = chance.chance(options.slips) ? withSlip(source, right, chance) : undefined;

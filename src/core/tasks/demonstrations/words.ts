@@ -30,7 +30,7 @@ export function newName(shape: NameShape, chance: Chance): string {
 }
 
 function word(chance: Chance): string {
-  if (!chance.chance(0.3)) return chance.pick(WORDS);
+  if (!chance.chance(0.1)) return chance.pick(WORDS);
   const syllables = Array.from({ length: chance.int(1, 3) }, () => chance.pick(SYLLABLES));
   const made = syllables.join('');
   // Short ones are keywords now and then.

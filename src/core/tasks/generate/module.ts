@@ -1,5 +1,6 @@
 import { createChance } from '../random.ts';
 import { type Evaluated, evaluateAll, exportedNames, runFast, type Sources } from './fast-run.ts';
+import { focusDraft } from './focus.ts';
 import { literal, type Pinned, type PinnedCase, renderTests } from './render.ts';
 import { createVariation, type Template } from './template.ts';
 
@@ -14,11 +15,19 @@ export interface GeneratedModule {
 
 const MOST_TESTS = 12;
 const FEWEST_TESTS = 6;
+/** Share of the modules of which one export is left, and the tests that such a one has at least. */
+const FOCUSED = 0.85;
+const FEWEST_FOCUSED_TESTS = 3;
 
 /** The module number `index` of a family. Throws when the template gives no sound module. */
 export function generateModule(template: Template, seed: number, index: number): GeneratedModule {
   const chance = createChance('module', template.family, seed, index);
-  const draft = template.make(createVariation(chance));
+  const whole = template.make(createVariation(chance));
+  const focus = createChance('focus', template.family, seed, index);
+  const focused = focus.chance(FOCUSED)
+    ? focusDraft(whole, focus, FEWEST_FOCUSED_TESTS)
+    : undefined;
+  const draft = focused ?? whole;
   const folder = chance.pick(['src', 'src', 'lib']);
   const path = `${folder}/${draft.name}.js`;
   const testPath = `test/${draft.name}.test.js`;
@@ -41,7 +50,8 @@ export function generateModule(template: Template, seed: number, index: number):
     }
     pinned.push({ case: found, expected });
   }
-  if (pinned.length < FEWEST_TESTS) throw new Error(`${where}: too few tests`);
+  if (pinned.length < (focused ? FEWEST_FOCUSED_TESTS : FEWEST_TESTS))
+    throw new Error(`${where}: too few tests`);
   const kept = new Set(chance.shuffle(pinned).slice(0, Math.min(MOST_TESTS, chance.int(7, 12))));
   const text = renderTests(
     pinned.filter((item) => kept.has(item)),
