@@ -3,8 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Limits of a chunk; what a listing in an attempt looks like. */
-const LINES = { least: 12, most: 36 } as const;
-const CHARACTERS = { least: 300, most: 1_300 } as const;
+const LINES = { least: 6, most: 18 } as const;
+const CHARACTERS = { least: 150, most: 650 } as const;
 const LONGEST_LINE = 100;
 const LARGEST_FILE = 400_000;
 

@@ -2,12 +2,15 @@ import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { lineEnd, lineStart } from '../../src/core/policies/edit-search/replacement.ts';
+import {
+  lineEnd,
+  lineStart,
+  toReplacement,
+} from '../../src/core/policies/edit-search/replacement.ts';
 import type {
   Conversation,
   ConversationMessage,
 } from '../../src/core/tasks/demonstrations/demonstrate.ts';
-import { toFragment } from '../../src/core/tasks/demonstrations/fragment.ts';
 import { noiseEdits } from '../../src/core/tasks/generate/token-noise.ts';
 import { applyEdit, type Edit } from '../../src/core/tasks/operators/edit.ts';
 import { listEdits } from '../../src/core/tasks/operators/list-edits.ts';
@@ -147,7 +150,7 @@ function played(
   // Those above are right again when one comes to it, so its place is that of the source.
   for (const { from, oldText, newText, line } of bugs) {
     const back = { from, to: from + newText.length, newText: oldText };
-    const fragment = toFragment(text, back);
+    const fragment = toReplacement(text, back, 6);
     if (fragment === undefined) return;
     text = applyEdit(text, back);
     const args = {
