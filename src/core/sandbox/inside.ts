@@ -63,9 +63,11 @@ export const SUPERVISOR_PROGRAMS = ['bash', 'cat', 'head'] as const;
 
 /**
  * The supervisor's own files of /proc are closed to itself as well, so the one that sets
- * its place in the kernel's order of memory victims is opened before, as descriptor 4.
+ * its place in the kernel's order of memory victims is opened before, as descriptor 4. Container
+ * engines set two variables that say where one is.
  */
-const OPEN_MEMORY_SCORE = 'exec 4<>/proc/self/oom_score_adj || exec 4<>/dev/null; exec -- "$@"';
+const OPEN_MEMORY_SCORE =
+  'unset HOSTNAME container; exec 4<>/proc/self/oom_score_adj || exec 4<>/dev/null; exec -- "$@"';
 
 /** The command that becomes the supervisor, as process 1. `processes` 0: not limited by it. */
 export function supervisorCommand(limits: {
