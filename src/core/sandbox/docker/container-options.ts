@@ -18,7 +18,7 @@ import { seccompProfile } from './seccomp.ts';
 const MIB = 1024 ** 2;
 const LEAST_MEMORY = 512 * MIB;
 /** Processes of the supervisor, beside those of commands. */
-const SUPERVISOR_PROCESSES = 32;
+const SUPERVISOR_PROCESSES = 16;
 
 export interface ContainerInput {
   readonly engine: Pick<Engine, 'kind' | 'memoryBytes' | 'cpus' | 'limits'>;
