@@ -19,10 +19,13 @@ const assetModules = {
 const unusedOfDockerode = {
   name: 'unused-of-dockerode',
   setup(builder) {
-    builder.onResolve({ filter: /^(ssh2|protobufjs|@grpc\/(grpc-js|proto-loader))$/ }, ({ path }) => ({
-      path,
-      namespace: 'unused',
-    }));
+    builder.onResolve(
+      { filter: /^(ssh2|protobufjs|@grpc\/(grpc-js|proto-loader))$/ },
+      ({ path }) => ({
+        path,
+        namespace: 'unused',
+      }),
+    );
     builder.onLoad({ filter: /.*/, namespace: 'unused' }, () => ({
       contents: 'module.exports = {};',
       loader: 'js',

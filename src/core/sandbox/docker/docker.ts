@@ -34,9 +34,9 @@ const CLOSE_MS = 1_500;
 
 export interface DockerSandboxOptions {
   /** Tag, digest or id of an image that the engine has. */
-  readonly image?: string;
+  readonly image?: string | undefined;
   /** The host's variables: they name the engine. */
-  readonly variables?: Readonly<Record<string, string | undefined>>;
+  readonly variables?: Readonly<Record<string, string | undefined>> | undefined;
   readonly home?: string;
   /** A network of the engine by its name. Default: none at all. */
   readonly network?: string;
