@@ -44,7 +44,11 @@ const START_MS = 60_000;
 
 /** Starts a daemon as root, with overlay2 or else vfs. Removed by `remove`. */
 export async function startTestEngine(
-  options: { readonly dataRoot?: string; readonly image?: boolean } = {},
+  options: {
+    readonly dataRoot?: string;
+    /** `small`: bash and coreutils alone. */
+    readonly image?: 'whole' | 'small';
+  } = {},
 ): Promise<StartedEngine> {
   if (process.platform !== 'linux') return none(`this is ${process.platform}, not Linux`);
   if (process.getuid?.() !== 0) return none('the tests do not run as root');
@@ -66,7 +70,7 @@ export async function startTestEngine(
     );
     try {
       await engine.start();
-      if (options.image !== false) importMachine(engine, folder);
+      importMachine(engine, folder, options.image ?? 'whole');
       return { kind: 'engine', engine };
     } catch (error) {
       said = `${error instanceof Error ? error.message : error}\n${said}`;
@@ -209,11 +213,13 @@ function unmountBelow(folder: string): void {
 const PROGRAMS =
   'bash sh echo cat head tail timeout rm mv cp ln mkdir rmdir chmod chown stat realpath readlink ls touch date sleep seq sort tr cut wc tee printf env id uname df dd mkfifo mknod mktemp basename dirname expr test true false yes od uniq nproc truncate du tac paste whoami hostname sync grep sed awk find xargs diff cmp tar gzip ps pkill kill setsid unshare prlimit script mount git node getent';
 
+const HEAVY = new Set(['node', 'git']);
+
 /**
  * An image of the programs of this machine that tests need, with their libraries: neither a registry
  * nor a network is needed, and Node, Python and pytest are those that the local sandbox sees.
  */
-function importMachine(engine: TestEngine, folder: string): void {
+function importMachine(engine: TestEngine, folder: string, size: 'whole' | 'small'): void {
   const root = join(folder, 'image');
   for (const name of [
     'usr/bin',
@@ -238,13 +244,14 @@ function importMachine(engine: TestEngine, folder: string): void {
   }
   const programs: string[] = [];
   for (const name of PROGRAMS.split(' ')) {
+    if (size === 'small' && HEAVY.has(name)) continue;
     const program = findProgram(name, true);
     if (program === undefined) continue;
     const real = realpathSync(program);
     cpSync(real, join(root, 'usr/bin', name));
     programs.push(real);
   }
-  programs.push(...copyPython(root));
+  if (size === 'whole') programs.push(...copyPython(root));
   // The machine's Python may lie in root's home, which no image lets others look into.
   chmodSync(join(root, 'root'), 0o711);
   copyLibraries(root, programs);

@@ -3,6 +3,12 @@ import { createDockerSandbox } from '../../../src/core/sandbox/docker/docker.ts'
 import { startTestEngine, TEST_IMAGE } from '../../support/docker-engine.ts';
 import { describeSandbox } from './conformance.ts';
 import { describeDockerEscapes } from './docker-escapes.ts';
+import { describeFailures } from './docker-failures.ts';
+import { describeFix } from './docker-fix.ts';
+import { describeLimits } from './docker-limits.ts';
+import { describeReaping } from './docker-reaping.ts';
+import { describeTransfer } from './docker-transfer.ts';
+import { describeHarm } from './harm.ts';
 
 /** One engine for everything that needs one: it takes seconds to start. */
 const started = await startTestEngine();
@@ -26,5 +32,12 @@ if (started.kind === 'none') {
       home: engine.home,
     });
   describeSandbox('docker', create, { isolated: true, left });
+  describeHarm('docker', create);
   describeDockerEscapes(engine);
+  describeTransfer(engine);
+  describeLimits(engine);
+  describeReaping(engine);
+  describeFix(engine);
+  // Ends the engine.
+  describeFailures(engine);
 }
