@@ -333,7 +333,7 @@ export function describeSandbox(
     describe('processes', () => {
       test('a background process lives on, holds nothing open and prints into no later call', async () => {
         const first = await sh(
-          '(for i in $(seq 2000); do echo noise; date +%N > beat; sleep 0.02; done) & echo started',
+          '(for i in $(seq 2000); do echo noise; date +%N > beat.new; mv beat.new beat; sleep 0.02; done) & echo started',
         );
         expect(first.text).toMatch(/^(noise\n)?started\n/);
         expect(first.ms).toBeLessThan(1000);

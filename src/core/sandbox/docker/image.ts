@@ -45,6 +45,7 @@ export async function prepareImage(
   toolbox: Readonly<Record<string, string>>,
   id: number,
 ): Promise<PreparedImage> {
+  if (!IMAGE_NAME.test(image) || image.includes('..')) throw noImageName(image);
   const base = await inspectImage(docker, image, address);
   const path = base.Config?.Env?.find((line) => line.startsWith('PATH='))?.slice('PATH='.length);
   const content = JSON.stringify([FORM, base.Id, supervisorScript, toolbox, id]);
@@ -82,6 +83,16 @@ export async function prepareImage(
   }
 }
 
+/** Becomes a part of a URL. */
+const IMAGE_NAME = /^[A-Za-z0-9][\w./:@-]*$/;
+
+function noImageName(image: string): SandboxFailure {
+  return new SandboxFailure(
+    `${image} is not the name of an image.`,
+    'Write it as name:tag, name@sha256:digest, or as the id of an image.',
+  );
+}
+
 async function inspectImage(
   docker: Docker,
   image: string,
@@ -104,12 +115,7 @@ async function inspectImage(
         `Get it with \`docker pull ${image}\`, or choose one of \`docker images\` with \`--docker-image NAME\`.`,
       );
     }
-    if (status === 400) {
-      throw new SandboxFailure(
-        `${image} is not the name of an image.`,
-        'Write it as name:tag, name@sha256:digest, or as the id of an image.',
-      );
-    }
+    if (status === 400) throw noImageName(image);
     throw error;
   }
 }
@@ -165,6 +171,8 @@ function folders(id: number): TarEntry[] {
     folder(SANDBOX_HOME, 0o755, id),
     folder(SUPERVISOR_STATE, 0o700, id),
     folder(TOOLBOX, 0o755, 0),
+    folder('/tmp', 0o1777, 0),
+    folder('/var/tmp', 0o1777, 0),
     file('/etc/passwd', passwdFile(id)),
     file('/etc/group', groupFile(id)),
   ];

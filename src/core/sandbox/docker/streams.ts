@@ -50,6 +50,7 @@ export function createFrameReader(onBytes: {
 
 /** After the streams have ended, this long for the engine to say how. */
 const HOW_MS = 2_000;
+const LOST = 'the connection to the container engine was lost';
 
 /**
  * The streams of the supervisor in a container that was created and not yet started. Rejects when
@@ -94,12 +95,12 @@ export async function attachContainer(container: Docker.Container): Promise<Supe
       StatusCode === 137
         ? 'killed; when nobody stopped the container, it had no memory left'
         : `exit code ${StatusCode}`,
-    () => 'the connection to the container engine was lost',
+    () => LOST,
   );
   const exited = streamsEnded.then(async () => {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<string>((resolve) => {
-      timer = setTimeout(resolve, HOW_MS, 'the connection to the container was lost');
+      timer = setTimeout(resolve, HOW_MS, LOST);
     });
     const said = await Promise.race([how, late]);
     clearTimeout(timer);
