@@ -42,9 +42,10 @@ export const TEST_IMAGE = 'prime-agent-test:machine';
 
 const START_MS = 60_000;
 
-/** Starts a daemon as root, with overlay2 or else vfs. Removed by `remove`. */
+/** Starts a daemon as root, with overlays or else copies. Removed by `remove`. */
 export async function startTestEngine(
   options: {
+    readonly kind?: EngineKind;
     readonly dataRoot?: string;
     /** `small`: bash and coreutils alone. */
     readonly image?: 'whole' | 'small';
@@ -52,15 +53,18 @@ export async function startTestEngine(
 ): Promise<StartedEngine> {
   if (process.platform !== 'linux') return none(`this is ${process.platform}, not Linux`);
   if (process.getuid?.() !== 0) return none('the tests do not run as root');
-  for (const program of ['dockerd', 'containerd', 'runc']) {
+  const { kind = 'docker' } = options;
+  const { programs, debian, storages } = DAEMONS[kind];
+  for (const program of programs) {
     if (findProgram(program) === undefined)
-      return none(`${program} is not installed (Debian: docker.io)`);
+      return none(`${program} is not installed (Debian: ${debian})`);
   }
   if (findProgram('docker', true) === undefined) return none('the docker command is not installed');
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'prime-dockerd-')));
   let said = '';
-  for (const storage of ['overlay2', 'vfs']) {
+  for (const storage of storages) {
     const engine = createEngine(
+      kind,
       folder,
       storage,
       options.dataRoot ?? join(folder, 'data'),
@@ -78,7 +82,7 @@ export async function startTestEngine(
     }
   }
   rmSync(folder, { recursive: true, force: true });
-  return none(`dockerd does not start: ${said.trim().split('\n').slice(-3).join(' | ')}`);
+  return none(`${programs[0]} does not start: ${said.trim().split('\n').slice(-3).join(' | ')}`);
 }
 
 function none(reason: string): StartedEngine {
@@ -93,7 +97,47 @@ function findProgram(name: string, ownFirst = false): string | undefined {
   return folders.map((folder) => join(folder, name)).find((file) => existsSync(file));
 }
 
+type EngineKind = 'docker' | 'podman';
+
+interface Daemon {
+  readonly programs: readonly string[];
+  /** Package that brings them. */
+  readonly debian: string;
+  readonly storages: readonly string[];
+  command(place: {
+    readonly folder: string;
+    readonly dataRoot: string;
+    readonly storage: string;
+    readonly host: string;
+  }): readonly string[];
+}
+
+const DAEMONS: Readonly<Record<EngineKind, Daemon>> = {
+  docker: {
+    programs: ['dockerd', 'containerd', 'runc', 'setpriv'],
+    debian: 'docker.io',
+    storages: ['overlay2', 'vfs'],
+    command: ({ folder, dataRoot, storage, host }) => [
+      ...['dockerd', `--storage-driver=${storage}`, '--iptables=false', '--ip6tables=false'],
+      ...['--bridge=none', '--data-root', dataRoot, '--exec-root', join(folder, 'exec')],
+      ...['--host', host, '--pidfile', join(folder, 'docker.pid')],
+    ],
+  },
+  podman: {
+    programs: ['podman', 'conmon', 'setpriv'],
+    debian: 'podman',
+    storages: ['overlay', 'vfs'],
+    command: ({ folder, dataRoot, storage, host }) => [
+      ...['podman', '--root', dataRoot, '--runroot', join(folder, 'exec')],
+      ...['--tmpdir', join(folder, 'libpod'), '--storage-driver', storage],
+      ...['--cgroup-manager', 'cgroupfs', '--events-backend', 'none'],
+      ...['system', 'service', '--time', '0', host],
+    ],
+  },
+};
+
 function createEngine(
+  kind: EngineKind,
   folder: string,
   storage: string,
   dataRoot: string,
@@ -131,15 +175,13 @@ function createEngine(
     docker,
     start: async () => {
       let log = '';
-      child = spawn(
-        findProgram('dockerd') ?? 'dockerd',
-        [
-          ...[`--storage-driver=${storage}`, '--iptables=false', '--ip6tables=false'],
-          ...['--bridge=none', '--data-root', dataRoot, '--exec-root', join(folder, 'exec')],
-          ...['--host', host, '--pidfile', join(folder, 'docker.pid')],
-        ],
-        { stdio: ['ignore', 'ignore', 'pipe'], detached: true, env: { PATH: FOLDERS.join(':') } },
-      );
+      const [program = '', ...args] = DAEMONS[kind].command({ folder, dataRoot, storage, host });
+      // It ends with us, however we end.
+      child = spawn('setpriv', ['--pdeathsig', 'KILL', findProgram(program) ?? program, ...args], {
+        stdio: ['ignore', 'ignore', 'pipe'],
+        detached: true,
+        env: { PATH: FOLDERS.join(':'), HOME: folder, XDG_RUNTIME_DIR: folder },
+      });
       const started = child;
       let code: number | null | undefined;
       exited = new Promise((resolve) => {
@@ -159,8 +201,8 @@ function createEngine(
           docker('version');
           return;
         } catch {
-          if (code !== undefined) throw new Error(`dockerd ended with code ${code}`);
-          if (performance.now() > end) throw new Error('dockerd did not answer in time');
+          if (code !== undefined) throw new Error(`it ended with code ${code}`);
+          if (performance.now() > end) throw new Error('it did not answer in time');
           await new Promise((resolve) => setTimeout(resolve, 100));
         }
       }
