@@ -124,11 +124,11 @@ const DAEMONS: Readonly<Record<EngineKind, Daemon>> = {
     ],
   },
   podman: {
-    programs: ['podman', 'conmon', 'setpriv'],
+    programs: ['podman', 'conmon', 'runc', 'setpriv'],
     debian: 'podman',
     storages: ['overlay', 'vfs'],
     command: ({ folder, dataRoot, storage, host }) => [
-      ...['podman', '--root', dataRoot, '--runroot', join(folder, 'exec')],
+      ...['podman', '--runtime', 'runc', '--root', dataRoot, '--runroot', join(folder, 'exec')],
       ...['--tmpdir', join(folder, 'libpod'), '--storage-driver', storage],
       ...['--cgroup-manager', 'cgroupfs', '--events-backend', 'none'],
       ...['system', 'service', '--time', '0', host],
@@ -175,12 +175,22 @@ function createEngine(
     docker,
     start: async () => {
       let log = '';
+      // Podman's own limits are higher than a test machine may allow.
+      writeFileSync(
+        join(folder, 'containers.conf'),
+        '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=4096:4096"]\n',
+      );
       const [program = '', ...args] = DAEMONS[kind].command({ folder, dataRoot, storage, host });
       // It ends with us, however we end.
       child = spawn('setpriv', ['--pdeathsig', 'KILL', findProgram(program) ?? program, ...args], {
         stdio: ['ignore', 'ignore', 'pipe'],
         detached: true,
-        env: { PATH: FOLDERS.join(':'), HOME: folder, XDG_RUNTIME_DIR: folder },
+        env: {
+          PATH: FOLDERS.join(':'),
+          HOME: folder,
+          XDG_RUNTIME_DIR: folder,
+          CONTAINERS_CONF: join(folder, 'containers.conf'),
+        },
       });
       const started = child;
       let code: number | null | undefined;

@@ -75,7 +75,8 @@ export async function prepareImage(
     await container.putArchive(writeTar(entries, 0), { path: '/' });
     const made = (await container.commit({
       _query: { container: container.id, repo: REPOSITORY, tag: hash, pause: false },
-      _body: {},
+      // Podman refuses an empty one.
+      _body: { Labels: { [LABEL]: 'image' } },
     })) as unknown as { readonly Id: string };
     return { id: made.Id, path };
   } finally {
