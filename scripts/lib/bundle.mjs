@@ -12,6 +12,27 @@ const assetModules = {
   },
 };
 
+/**
+ * What dockerode brings and Prime Agent does not use: connections over ssh, and sessions of BuildKit.
+ * Both are read when dockerode is, look for files beside themselves, and weigh two megabytes.
+ */
+const unusedOfDockerode = {
+  name: 'unused-of-dockerode',
+  setup(builder) {
+    builder.onResolve(
+      { filter: /^(ssh2|protobufjs|@grpc\/(grpc-js|proto-loader))$/ },
+      ({ path }) => ({
+        path,
+        namespace: 'unused',
+      }),
+    );
+    builder.onLoad({ filter: /.*/, namespace: 'unused' }, () => ({
+      contents: 'module.exports = {};',
+      loader: 'js',
+    }));
+  },
+};
+
 /** @type {import('esbuild').BuildOptions} */
 export const bundleOptions = {
   bundle: true,
@@ -22,7 +43,7 @@ export const bundleOptions = {
   mainFields: ['module', 'main'],
   // Files for the sandbox are imported as text.
   loader: { '.sh': 'text', '.py': 'text' },
-  plugins: [assetModules],
+  plugins: [assetModules, unusedOfDockerode],
   // Native code and WASM, found next to the package's own files.
   external: ['onnxruntime-node', 'onnxruntime-web'],
   // Dependencies in CommonJS form call require() for Node's own modules.

@@ -11,6 +11,7 @@ import { createStyle } from './render/style.ts';
 export interface JobOptions {
   readonly command?: string;
   readonly sandbox: SandboxChoice;
+  readonly dockerImage?: string;
   readonly include: readonly string[];
   /** Seconds. */
   readonly testTimeout: number;
@@ -18,7 +19,7 @@ export interface JobOptions {
 
 export function openJob(
   path: string,
-  { command, sandbox, include, testTimeout }: JobOptions,
+  { command, sandbox, dockerImage, include, testTimeout }: JobOptions,
   { cwd, env, signal }: CliContext,
   listener: FixListener,
 ): Promise<Job | PrepareProblem> {
@@ -26,6 +27,7 @@ export function openJob(
     root: resolve(cwd, path),
     command,
     sandbox,
+    dockerImage,
     include,
     testTimeoutMs: testTimeout * 1000,
     environment: env,

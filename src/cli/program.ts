@@ -55,6 +55,7 @@ export function createProgram(context: CliContext): {
     .option('--max-minutes <n>', 'minutes of one attempt', positiveNumber)
     .option('--max-reply-tokens <n>', 'tokens of one reply of a model', positive)
     .addOption(sandboxOption())
+    .addOption(dockerImageOption())
     .addOption(includeOption())
     .addOption(testTimeoutOption())
     .option('--hint <text>', 'what you already know about the failure')
@@ -69,6 +70,7 @@ export function createProgram(context: CliContext): {
     .argument('[path]', 'folder of the repository', '.')
     .option('--command <cmd>', 'own test command')
     .addOption(sandboxOption())
+    .addOption(dockerImageOption())
     .addOption(includeOption())
     .addOption(testTimeoutOption())
     .option('--failing', 'only those that fail', false)
@@ -93,6 +95,7 @@ export function createProgram(context: CliContext): {
     .option('--limit <n>', 'tasks from the repository at most', positive, 100)
     .option('--max-minutes <n>', 'for the repository', positiveNumber, 30)
     .addOption(sandboxOption())
+    .addOption(dockerImageOption())
     .addOption(includeOption())
     .addOption(testTimeoutOption())
     .option('--json', 'one JSON document on standard output', false)
@@ -124,6 +127,7 @@ export function createProgram(context: CliContext): {
     .option('--max-minutes <n>', 'minutes of one attempt', positiveNumber)
     .option('--max-reply-tokens <n>', 'tokens of one reply of a model', positive)
     .addOption(sandboxOption())
+    .addOption(dockerImageOption())
     .addOption(testTimeoutOption())
     .option(
       '--out <file>',
@@ -186,6 +190,13 @@ function sandboxOption(): Option {
   )
     .choices(['auto', 'local', 'docker', 'none'])
     .default('auto');
+}
+
+function dockerImageOption(): Option {
+  return new Option(
+    '--docker-image <name>',
+    'image for --sandbox docker: name:tag, name@digest or an id that the engine has',
+  );
 }
 
 function includeOption(): Option {

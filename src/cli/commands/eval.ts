@@ -55,6 +55,7 @@ export interface EvalOptions {
   readonly maxMinutes?: number;
   readonly maxReplyTokens?: number;
   readonly sandbox: SandboxChoice;
+  readonly dockerImage?: string;
   /** Seconds. */
   readonly testTimeout: number;
   readonly out?: string;
@@ -165,7 +166,11 @@ async function runEvaluation(
   if (created.kind === 'problem') return problem(created.cause, created.reason, created.remedy);
   const { policy } = created;
   const stateDir = stateFolder(context.env);
-  const sandbox = await chooseSandbox(options.sandbox, { stateDir });
+  const sandbox = await chooseSandbox(options.sandbox, {
+    stateDir,
+    dockerImage: options.dockerImage,
+    environment: context.env,
+  });
   if (sandbox.kind === 'unavailable') {
     return problem('environment', sandbox.reason, sandbox.remedy);
   }

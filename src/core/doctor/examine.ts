@@ -65,9 +65,8 @@ async function search(): Promise<Finding> {
 
 /** One working sandbox is enough. */
 async function sandboxes(environment: DoctorOptions['environment']): Promise<readonly Finding[]> {
-  const providers = sandboxProviders({ stateDir: stateFolder(environment) }).filter(
-    (provider) => provider.kind !== 'none',
-  );
+  const all = await sandboxProviders({ stateDir: stateFolder(environment), environment });
+  const providers = all.filter((provider) => provider.kind !== 'none');
   const states = await Promise.all(
     providers.map(async (provider) => ({ provider, state: await provider.availability() })),
   );

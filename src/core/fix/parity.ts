@@ -33,8 +33,11 @@ export async function checkParity(
   signal: AbortSignal,
 ): Promise<ParityOutcome> {
   const { setup, root } = project;
-  const { framework, program, projectPath, timeoutMs, spec } = setup;
-  const runner = await openWorkspaceRunner(root, spec.toolchain, framework.toolbox, environment);
+  const { framework, projectPath, timeoutMs } = setup;
+  // The tests of a container may need nothing of this machine.
+  if (project.own === undefined) return { warnings: [], onlyInSandbox: [] };
+  const { toolchain, program } = project.own;
+  const runner = await openWorkspaceRunner(root, toolchain, framework.toolbox, environment);
   let own: TestRun;
   try {
     const tests = targets.map((test) => test.id);

@@ -11,10 +11,11 @@ import type {
 } from '../frameworks/framework.ts';
 import { openWorkspaceFiles } from '../frameworks/workspace-files.ts';
 import type { GradeSetup } from '../grading/types.ts';
-import type { SandboxProvider } from '../sandbox/sandbox.ts';
+import type { SandboxProvider, SandboxSpec, Toolchain } from '../sandbox/sandbox.ts';
 import { makeBase } from '../snapshot/base.ts';
 import { combineToolchains } from './combine-toolchains.ts';
 import type { FixListener } from './events.ts';
+import { imageToolchain } from './image-toolchain.ts';
 
 /** A project of a workspace, ready to run tests in a sandbox. */
 export interface PreparedProject {
@@ -24,6 +25,8 @@ export interface PreparedProject {
   readonly setup: GradeSetup;
   /** What it is and with what it runs, in words. */
   readonly detail: string;
+  /** The host's own programs, where the sandbox has others; undefined: none are there. */
+  readonly own: { readonly toolchain: Toolchain; readonly program: string } | undefined;
 }
 
 export interface PrepareOptions {
@@ -93,7 +96,16 @@ export async function prepareWorkspace(options: PrepareOptions): Promise<Prepare
 
   const projects: PreparedProject[] = [];
   for (const { framework, projectPath } of found) {
-    const toolchain = await toolchainOf(framework, workspace, { python: options.python });
+    const own = await toolchainOf(framework, workspace, { python: options.python });
+    const spec: Omit<SandboxSpec, 'toolchain'> = {
+      base: made.base,
+      toolbox: framework.toolbox,
+      limits: { processes: 1024, fileBytes: 4 * 2 ** 30 },
+    };
+    const toolchain =
+      options.provider.kind === 'docker'
+        ? await imageToolchain(options.provider, spec, framework, own, options.signal)
+        : own;
     if (toolchain.kind === 'missing')
       return problem('environment', toolchain.reason, toolchain.remedy);
     projects.push({
@@ -101,14 +113,10 @@ export async function prepareWorkspace(options: PrepareOptions): Promise<Prepare
       workspaceName: basename(root),
       workspace,
       detail: `${framework.label}${projectPath ? ` in ${projectPath}` : ''}, ${toolchain.detail}`,
+      own: own.kind === 'found' ? own : undefined,
       setup: {
         provider: options.provider,
-        spec: {
-          base: made.base,
-          toolchain: toolchain.toolchain,
-          toolbox: framework.toolbox,
-          limits: { processes: 1024, fileBytes: 4 * 2 ** 30 },
-        },
+        spec: { ...spec, toolchain: toolchain.toolchain },
         framework,
         program: toolchain.program,
         projectPath,

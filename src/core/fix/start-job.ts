@@ -15,6 +15,8 @@ export interface JobOptions {
   /** Own test command: its exit code decides. */
   readonly command?: string | undefined;
   readonly sandbox: SandboxChoice;
+  /** Image of the Docker sandbox. */
+  readonly dockerImage?: string | undefined;
   /** Ignored files that tests need, as globs relative to the workspace. */
   readonly include: readonly string[];
   readonly testTimeoutMs: number;
@@ -40,7 +42,11 @@ export async function startJob(options: JobOptions): Promise<Job | PrepareProble
   const unwritable = await writeProblem([stateDir, trajectoriesRoot(environment)]);
   if (unwritable) return unwritable;
   await cleanUp(stateDir);
-  const chosen = await chooseSandbox(options.sandbox, { stateDir });
+  const chosen = await chooseSandbox(options.sandbox, {
+    stateDir,
+    dockerImage: options.dockerImage,
+    environment,
+  });
   if (chosen.kind === 'unavailable') return problem('environment', chosen.reason, chosen.remedy);
   if (chosen.provider.kind === 'none') {
     listener?.({

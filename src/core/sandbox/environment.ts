@@ -21,12 +21,18 @@ export const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/s
 /** The whole environment of commands; nothing of the host's environment is in it. */
 export function sandboxEnvironment(
   toolchain: Toolchain,
-  place: { readonly home: string; readonly tmp: string; readonly user: string },
+  place: {
+    readonly home: string;
+    readonly tmp: string;
+    readonly user: string;
+    /** Folders of the system's programs; an image has its own. */
+    readonly path?: string;
+  },
 ): Record<string, string> {
   return {
     ...QUIET,
     ...toolchain.env,
-    PATH: [...toolchain.path, SYSTEM_PATH].join(':'),
+    PATH: [...toolchain.path, place.path ?? SYSTEM_PATH].join(':'),
     HOME: place.home,
     USER: place.user,
     LOGNAME: place.user,

@@ -58,6 +58,8 @@ export interface SandboxSpec {
   /** Helper files, by name relative to `TOOLBOX`. */
   readonly toolbox: Readonly<Record<string, string>>;
   readonly limits: SandboxLimits;
+  /** Docker: image of this session (tag, digest or id) in place of the provider's. */
+  readonly image?: string;
 }
 
 /** How a process ended, apart from its output. */

@@ -9,6 +9,8 @@ export interface TarEntry {
   readonly mode: number;
   /** Of a file: its bytes. Of a link: where it leads. Otherwise empty. */
   readonly content: Buffer;
+  /** uid and gid that it gets; 0 where none is named. Only written, never read. */
+  readonly owner?: number;
 }
 
 const BLOCK = 512;
@@ -92,15 +94,22 @@ function entryOf(
   }
 }
 
-/** An archive that every tar reads. Files and links only. */
+/** An archive that every tar reads. Files, links and folders only. */
 export function writeTar(entries: readonly TarEntry[], mtimeSeconds: number): Buffer {
   const blocks: Buffer[] = [];
-  const add = (path: RawPath, type: string, mode: number, body: Buffer, link: string): void => {
+  const add = (
+    path: RawPath,
+    type: string,
+    mode: number,
+    body: Buffer,
+    link: string,
+    owner = 0,
+  ): void => {
     const header = Buffer.alloc(BLOCK);
     header.write(path.slice(0, 100), 0, 'latin1');
     header.write(`${mode.toString(8).padStart(7, '0')}\0`, 100);
-    header.write('0000000\0', 108);
-    header.write('0000000\0', 116);
+    header.write(`${owner.toString(8).padStart(7, '0')}\0`, 108);
+    header.write(`${owner.toString(8).padStart(7, '0')}\0`, 116);
     header.write(`${body.length.toString(8).padStart(11, '0')}\0`, 124);
     header.write(`${Math.floor(mtimeSeconds).toString(8).padStart(11, '0')}\0`, 136);
     header.write('        ', 148);
@@ -114,12 +123,13 @@ export function writeTar(entries: readonly TarEntry[], mtimeSeconds: number): Bu
   const long = (type: string, value: string): void =>
     add('././@LongLink', type, 0, Buffer.from(`${value}\0`, 'latin1'), '');
   for (const entry of entries) {
-    const path = `./${entry.path}`;
+    const path = entry.kind === 'folder' ? `./${entry.path}/` : `./${entry.path}`;
     const link = entry.kind === 'link' ? entry.content.toString('latin1') : '';
     if (link.length > 99) long('K', link);
     if (path.length > 99) long('L', path);
-    if (entry.kind === 'link') add(path, '2', 0o777, Buffer.alloc(0), link);
-    else add(path, '0', entry.mode, entry.content, '');
+    if (entry.kind === 'link') add(path, '2', 0o777, Buffer.alloc(0), link, entry.owner);
+    else if (entry.kind === 'folder') add(path, '5', entry.mode, Buffer.alloc(0), '', entry.owner);
+    else add(path, '0', entry.mode, entry.content, '', entry.owner);
   }
   blocks.push(Buffer.alloc(2 * BLOCK));
   return Buffer.concat(blocks);

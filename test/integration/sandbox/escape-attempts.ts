@@ -22,6 +22,8 @@ export interface EscapeAttempt {
   readonly name: string;
   /** What stops it, for the table. */
   readonly stoppedBy: string;
+  /** The same for the Docker sandbox, where it is something else. */
+  readonly stoppedByDocker?: string;
   /** Python that ends with an error, or sets `escaped` to something true. */
   readonly code: (host: HostTargets) => string;
 }
@@ -54,6 +56,7 @@ export const ESCAPE_ATTEMPTS: readonly EscapeAttempt[] = [
   {
     name: 'remount /usr or / writable',
     stoppedBy: 'no capabilities; the filter refuses mount',
+    stoppedByDocker: 'no capabilities; the profile refuses mount',
     code: () => `
 escaped = any_works(*[lambda p=p, f=f: call("mount", b"none", p, None, f, None) for p in (b"/usr", b"/", b"/workspace", b"/proc/sys") for f in (32, 32 | 4096)])
 escaped = escaped or "rw" in [l.split()[3].split(",")[0] for l in open("/proc/mounts") if l.split()[1] in ("/", "/usr", "/opt/prime", "/run/prime")]`,
@@ -61,12 +64,14 @@ escaped = escaped or "rw" in [l.split()[3].split(",")[0] for l in open("/proc/mo
   {
     name: 'mount something of its own',
     stoppedBy: 'no capabilities; the filter refuses mount and the new mount calls',
+    stoppedByDocker: 'no capabilities; the profile refuses mount and the new mount calls',
     code: () => `
 escaped = any_works(lambda: call("mount", b"x", b"/tmp", b"tmpfs", 0, None), lambda: call("mount", b"/dev", b"/tmp", None, 4096, None), lambda: call("umount2", b"/proc", 2), lambda: call("syscall", 428, -100, b"/", 1), lambda: call("syscall", 430, b"proc", 0))`,
   },
   {
     name: 'have or regain capabilities',
     stoppedBy: '--cap-drop ALL, no_new_privs',
+    stoppedByDocker: 'all capabilities dropped, no-new-privileges, an ordinary user',
     code: () => `
 status = dict(l.split(":", 1) for l in open("/proc/self/status").read().splitlines())
 escaped = [k for k in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb") if int(status[k], 16)]
@@ -75,6 +80,7 @@ escaped = escaped or status["NoNewPrivs"].strip() != "1" or any_works(lambda: os
   {
     name: 'make a nested user namespace',
     stoppedBy: '--disable-userns and the filter',
+    stoppedByDocker: 'the profile refuses it',
     code: () => `
 escaped = any_works(lambda: call("unshare", 0x10000000), lambda: call("unshare", 0x10000000 | 0x20000)) or "uid=0" in sh("unshare -Ur id")`,
   },
@@ -94,12 +100,14 @@ escaped = any_works(lambda: read("/proc/1/root" + ${py(host.sshKey)}), lambda: o
   {
     name: 'join namespaces of process 1 or of the host',
     stoppedBy: 'process 1 is not dumpable; the filter refuses setns',
+    stoppedByDocker: 'process 1 is not dumpable; the profile refuses setns',
     code: () => `
 escaped = any_works(*[lambda p=p, n=n: call("setns", os.open(f"/proc/{p}/ns/{n}", 0), 0) for p in ("1", "self") for n in ("user", "mnt", "pid", "net")])`,
   },
   {
     name: 'write kernel settings in /proc/sys, sysrq',
     stoppedBy: '/proc/sys is read-only',
+    stoppedByDocker: '/proc/sys is read-only; an ordinary user',
     code: () => `
 null = os.stat("/dev/null").st_rdev
 def opens(p):
@@ -111,6 +119,7 @@ escaped = writable[:3] or any_works(*[lambda p=p: opens(p) or read("/none") for 
   {
     name: 'read /etc/shadow and other files of /etc',
     stoppedBy: 'only named files of /etc are mounted',
+    stoppedByDocker: 'only the image’s /etc exists, with users of its own; an ordinary user',
     code: () => `
 escaped = any_works(*[lambda p=p: read(p) for p in ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/machine-id", "/etc/ssh/ssh_host_ed25519_key", "/etc/gitconfig", "/etc/fstab", "/etc/environment")]) or [u for u in open("/etc/passwd").read().split() if not u.startswith(("root:", "user:", "nobody:"))]`,
   },
@@ -136,6 +145,7 @@ escaped = ${py('history')} in escaped or any_works(lambda: read(${py(`${host.wor
   {
     name: 'find secrets of the environment',
     stoppedBy: '--clearenv; only own processes are visible',
+    stoppedByDocker: 'the environment is the image’s and ours; only own processes are visible',
     code: (host) => `
 secret = ${py([...host.secret].reverse().join(''))}[::-1].encode()
 found = []
@@ -188,12 +198,14 @@ escaped = any_works(lambda: call("ptrace", 16, 1, 0, 0), lambda: read("/proc/1/e
   {
     name: 'write outside the snapshot and the temporary folders',
     stoppedBy: 'everything else is read-only',
+    stoppedByDocker: 'the root file system is read-only',
     code: (host) => `
 escaped = any_works(*[lambda p=p: open(p + "/prime-escape", "w") for p in ("/", "/usr", "/usr/bin", "/etc", "/opt/prime", "/run", "/run/prime", "/home", "/var", "/proc", ${py(host.base)}, ${py(host.state)})])`,
   },
   {
     name: "change the base or the user's dependencies through the mounts",
     stoppedBy: 'overlays: writes go to the layer',
+    stoppedByDocker: 'the workspace is a copy; dependencies are mounted read-only',
     code: (host) => `
 for folder in ("/workspace", ${py(host.workspacePath)}):
     for name in ("a.txt", ${py(host.dependency)}):
@@ -213,6 +225,7 @@ os.remove("/workspace/link"); os.remove("/workspace/rootlink")`,
   {
     name: 'type into the terminal (TIOCSTI)',
     stoppedBy: 'a session without a terminal; the filter refuses the call',
+    stoppedByDocker: 'no terminal; the profile refuses the call',
     code: () => `
 escaped = any_works(lambda: os.open("/dev/tty", os.O_RDWR), *[lambda f=f: fcntl.ioctl(f, 0x5412, b"x") for f in (0, 1, 2)])
 m, s = os.openpty()
@@ -221,6 +234,7 @@ escaped = escaped or any_works(lambda: fcntl.ioctl(s, 0x5412, b"x"))`,
   {
     name: 'read the key rings of the kernel',
     stoppedBy: 'the filter refuses keyctl',
+    stoppedByDocker: 'the profile refuses keyctl',
     code: () => `
 import platform
 keyctl, add_key = (250, 248) if platform.machine() == "x86_64" else (219, 217)
@@ -229,6 +243,7 @@ escaped = any_works(lambda: call("syscall", keyctl, 0, -3, 0), lambda: call("sys
   {
     name: 'use bpf, perf events, io_uring, userfaultfd, kernel modules',
     stoppedBy: 'the filter refuses them',
+    stoppedByDocker: 'the profile refuses them',
     code: () => `
 import platform
 numbers = (321, 298, 425, 323, 175) if platform.machine() == "x86_64" else (280, 241, 425, 282, 105)
@@ -249,6 +264,7 @@ escaped = [f for f in os.listdir("/proc/self/fd") if int(f) > 2 and os.path.exis
   {
     name: 'make sockets of odd families (AF_VSOCK, AF_PACKET, AF_ALG …)',
     stoppedBy: 'the filter allows Unix, IPv4, IPv6 and netlink alone',
+    stoppedByDocker: 'the profile allows Unix, IPv4, IPv6 and netlink alone',
     code: () => `
 def makes(name, *args):
     libc_socket = getattr(libc, name)
@@ -264,6 +280,7 @@ for f in (1, 2, 10, 16): socket.socket(f, socket.SOCK_RAW if f == 16 else socket
   {
     name: 'take from the supervisor what it needs (/dev/fd, its program, its limits)',
     stoppedBy: '/dev is read-only; the filter refuses prlimit of process 1',
+    stoppedByDocker: '/dev belongs to root; the profile refuses prlimit of process 1',
     code: () => `
 import resource
 escaped = any_works(lambda: os.remove("/dev/fd"), lambda: os.rename("/dev/fd", "/dev/x"), lambda: open("/dev/x", "w"), lambda: os.remove("/dev/null"), lambda: resource.prlimit(1, resource.RLIMIT_NOFILE, (3, 3)), lambda: os.rename("/run/prime", "/run/x"))`,

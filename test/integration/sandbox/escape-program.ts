@@ -1,14 +1,17 @@
 /**
- * Runs the attempts of `escape-attempts.ts` in one session of the local sandbox and prints the
- * results as JSON; with the argument `none`, in one without isolation. It is bundled and run by `escape.test.ts`, once as root and once as another user.
+ * Runs the attempts of `escape-attempts.ts` in one session of the sandbox that is named (`local`,
+ * `docker IMAGE`, or `none` without isolation) and prints the results as JSON. It is bundled and run by
+ * `run-escapes.ts`, once as root and once as another user.
  */
 import { Buffer } from 'node:buffer';
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { createDockerSandbox } from '../../../src/core/sandbox/docker/docker.ts';
 import { createLocalSandbox } from '../../../src/core/sandbox/local/local.ts';
 import { createNoneSandbox } from '../../../src/core/sandbox/none.ts';
+import type { SandboxProvider } from '../../../src/core/sandbox/sandbox.ts';
 import { ESCAPE_ATTEMPTS, type HostTargets, PRELUDE } from './escape-attempts.ts';
 import { createFixture } from './fixture.ts';
 
@@ -28,6 +31,17 @@ async function listen(
     if (typeof where === 'number') server.listen(where, '0.0.0.0', resolve);
     else server.listen(where, resolve);
   });
+}
+
+function named(kind: string | undefined, stateDir: string): SandboxProvider {
+  switch (kind) {
+    case 'none':
+      return createNoneSandbox({ stateDir });
+    case 'docker':
+      return createDockerSandbox({ image: process.argv[3] });
+    default:
+      return createLocalSandbox({ stateDir });
+  }
 }
 
 async function main(): Promise<void> {
@@ -89,8 +103,7 @@ async function main(): Promise<void> {
   const contents = (): string[] => watched.map((file) => readFileSync(file, 'utf8'));
   const before = contents();
   const results: Record<string, { escaped: boolean; said: string }> = {};
-  const create = process.argv[2] === 'none' ? createNoneSandbox : createLocalSandbox;
-  const provider = create({ stateDir: targets.state });
+  const provider = named(process.argv[2], targets.state);
   const session = await provider.open(fixture.spec);
   try {
     for (const attempt of ESCAPE_ATTEMPTS) {

@@ -1,58 +1,29 @@
-import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ESCAPE_ATTEMPTS } from './escape-attempts.ts';
 import type { EscapeResults } from './escape-program.ts';
+import {
+  createEscapeRunner,
+  documentedTable,
+  type EscapeRunner,
+  escapeTable,
+  ORDINARY,
+} from './run-escapes.ts';
 
-const TABLE = /<!-- escapes:start -->\n([\s\S]*)<!-- escapes:end -->/;
 const root = process.getuid?.() === 0;
-/** Somebody else than root; when the tests themselves run as an ordinary user, that one. */
-const ORDINARY = 65534;
 
-let folder: string;
+let runner: EscapeRunner;
 let asUser: EscapeResults;
 let asRoot: EscapeResults | undefined;
 let control: EscapeResults;
 
-function run(program: string, uid: number | undefined, provider = 'local'): EscapeResults {
-  const place = mkdtempSync(join(folder, 'run-'));
-  chmodSync(place, 0o777);
-  const command = [process.execPath, program, provider];
-  const [first = '', ...rest] =
-    uid === undefined
-      ? command
-      : ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--', ...command];
-  const output = execFileSync(first, rest, {
-    encoding: 'utf8',
-    cwd: place,
-    env: { PATH: process.env.PATH, HOME: place, TMPDIR: place },
-  });
-  return JSON.parse(output) as EscapeResults;
-}
-
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'prime-escape-'));
-  chmodSync(folder, 0o755);
-  mkdirSync(join(folder, 'program'));
-  const program = join(folder, 'program', 'escape.mjs');
-  await build({
-    entryPoints: [join(import.meta.dirname, 'escape-program.ts')],
-    outfile: program,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    loader: { '.sh': 'text' },
-    logLevel: 'error',
-  });
-  asUser = run(program, root ? ORDINARY : undefined);
-  asRoot = root ? run(program, undefined) : undefined;
+  runner = await createEscapeRunner();
+  asUser = runner.run(ORDINARY, ['local']);
+  asRoot = root ? runner.run(undefined, ['local']) : undefined;
   // Never as root: there the attempts would succeed on this machine.
-  control = run(program, root ? ORDINARY : undefined, 'none');
+  control = runner.run(ORDINARY, ['none']);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => runner.remove());
 
 describe('escapes from the local sandbox', () => {
   test.each(ESCAPE_ATTEMPTS.map(({ name }) => name))('%s: blocked for an ordinary user', (name) => {
@@ -85,19 +56,6 @@ describe('escapes from the local sandbox', () => {
   });
 
   test('the table in docs/sandbox.md is what ran', () => {
-    const cell = (outcome: EscapeResults | undefined, name: string): string =>
-      outcome?.results[name]?.escaped === false || outcome === undefined ? 'blocked' : 'ESCAPED';
-    const rows = ESCAPE_ATTEMPTS.map(
-      ({ name, stoppedBy }) =>
-        `| ${name} | ${stoppedBy} | ${cell(asRoot, name)} | ${cell(asUser, name)} |`,
-    );
-    const table = [
-      '| attempt | what stops it | as root | as an ordinary user |',
-      '|---|---|---|---|',
-      ...rows,
-      '',
-    ].join('\n');
-    const documented = readFileSync(join(import.meta.dirname, '../../../docs/sandbox.md'), 'utf8');
-    expect(TABLE.exec(documented)?.[1]).toBe(table);
+    expect(documentedTable('sandbox.md')).toBe(escapeTable(asRoot, asUser, 'local'));
   });
 });

@@ -1,42 +1,22 @@
 import { existsSync } from 'node:fs';
 import { homedir, totalmem } from 'node:os';
 import { posix } from 'node:path';
-import { TOOLBOX, type Toolchain, WORKSPACE } from '../sandbox.ts';
-import { SANDBOX_HOME, SANDBOX_HOSTNAME, SANDBOX_ID, systemMounts } from './system-files.ts';
-
-/** Where the supervisor's program and its private, writable folder are seen inside. */
-export const SUPERVISOR_FOLDER = '/run/prime';
-export const SUPERVISOR_STATE = '/run/prime-state';
+import {
+  SANDBOX_HOME,
+  SANDBOX_HOSTNAME,
+  SANDBOX_ID,
+  SUPERVISOR_FOLDER,
+  SUPERVISOR_STATE,
+  temporarySizes,
+} from '../inside.ts';
+import { TOOLBOX, type Toolchain } from '../sandbox.ts';
+import { systemMounts } from './system-files.ts';
 
 /** Options of bubblewrap that not every version has. */
 export interface BubblewrapFeatures {
   readonly disableUserns: boolean;
   readonly size: boolean;
   readonly perms: boolean;
-}
-
-const MIB = 1024 ** 2;
-const GIB = 1024 ** 3;
-
-/**
- * Sizes in bytes of what lies in memory inside, from the machine's memory in bytes: `/tmp`; the home
- * folder and `/var/tmp` (each); `/dev/shm`; the supervisor's folder. The memory killer cannot free
- * these, so together they stay below the whole.
- */
-export function temporarySizes(memoryBytes: number): {
-  readonly tmp: number;
-  readonly home: number;
-  readonly shm: number;
-  readonly state: number;
-} {
-  const part = (divisor: number, most: number): number =>
-    Math.min(Math.floor(memoryBytes / divisor), most);
-  return {
-    tmp: part(4, 4 * GIB),
-    home: part(8, 2 * GIB),
-    shm: part(16, 512 * MIB),
-    state: part(16, 512 * MIB),
-  };
 }
 
 /** Bytes of memory that this process may use: the machine's, or less in a container. */
@@ -155,11 +135,4 @@ export function baseArguments(input: {
     input.supervisor,
     SUPERVISOR_FOLDER,
   ];
-}
-
-/** Where the snapshot is seen: `/workspace` first, then the user's own path. */
-export function workspacePlaces(workspacePath: string): string[] {
-  return workspacePath === WORKSPACE || workspacePath === '/'
-    ? [WORKSPACE]
-    : [WORKSPACE, workspacePath];
 }

@@ -7,6 +7,12 @@ import { copyTree } from '../copy-tree.ts';
 import { sandboxEnvironment } from '../environment.ts';
 import { createSandboxFiles } from '../files.ts';
 import {
+  SANDBOX_HOME,
+  SUPERVISOR_PROGRAMS,
+  supervisorCommand,
+  workspacePlaces,
+} from '../inside.ts';
+import {
   SandboxFailure,
   type SandboxProvider,
   type SandboxSession,
@@ -18,36 +24,20 @@ import { attachSupervisor } from '../supervisor/attach.ts';
 import supervisorScript from '../supervisor/supervisor.sh';
 import { createSupervisorClient } from '../supervisor/supervisor-client.ts';
 import { writeToolbox } from '../toolbox.ts';
-import {
-  baseArguments,
-  SUPERVISOR_FOLDER,
-  SUPERVISOR_STATE,
-  workspacePlaces,
-} from './arguments.ts';
+import { baseArguments } from './arguments.ts';
 import { type LocalSupport, probeLocal } from './probe.ts';
 import { seccompFilter } from './seccomp.ts';
 import { type Layer, stageScript } from './stage.ts';
-import { SANDBOX_HOME, writeSystemFiles } from './system-files.ts';
+import { writeSystemFiles } from './system-files.ts';
 
 /** Numbers below this are not given out again by a pid namespace once it has counted past them. */
 const RESERVED_PIDS = 300;
 
-/**
- * The supervisor's own files of /proc are closed to itself as well (see below), so the one that sets
- * its place in the kernel's order of memory victims is opened before, as descriptor 4.
- */
-const OPEN_MEMORY_SCORE = 'exec 4<>/proc/self/oom_score_adj || exec 4<>/dev/null; exec -- "$@"';
-
-/**
- * The supervisor's program is a copy of bash that can be executed but not read: the kernel then
- * makes its process non-dumpable, and commands, although they have the same uid, can neither trace
- * it nor open its descriptors, where they could forge control lines. The same goes for the two
- * programs that it gives the host's streams to.
- */
+/** Copies of the supervisor's programs that cannot be read (see `inside.ts`). */
 async function writeSupervisor(folder: string): Promise<void> {
   await mkdir(folder);
   await Promise.all(
-    ['bash', 'cat', 'head'].map(async (name) => {
+    SUPERVISOR_PROGRAMS.map(async (name) => {
       const program = join(folder, name);
       await copyFile(await realpath(`/bin/${name}`), program, constants.COPYFILE_FICLONE);
       await chmod(program, 0o111);
@@ -86,7 +76,7 @@ async function openSession(
   ]);
   const filter = seccompFilter(process.arch);
   if (filter !== undefined) await writeFile(at('seccomp'), filter);
-  const { processes, fileBytes } = spec.limits;
+  const { processes } = spec.limits;
   const environment = sandboxEnvironment(spec.toolchain, {
     home: SANDBOX_HOME,
     tmp: '/tmp',
@@ -111,17 +101,7 @@ async function openSession(
       // The root itself is a tmpfs: nothing is written there.
       ...['--remount-ro', '/', '--chdir', WORKSPACE],
       ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value]),
-      ...[
-        '--',
-        ...['/bin/bash', '--noprofile', '--norc', '-c', OPEN_MEMORY_SCORE, 'bash'],
-        `${SUPERVISOR_FOLDER}/bash`,
-        '--noprofile',
-        '--norc',
-        `${SUPERVISOR_FOLDER}/supervisor.sh`,
-      ],
-      ...['ns', SUPERVISOR_STATE, WORKSPACE, '/bin/bash'],
-      String(Math.max(1, Math.floor(fileBytes / 1024))),
-      String(processes),
+      ...['--', ...supervisorCommand(spec.limits)],
     ],
     pidMax: support.pidMax ? processes + RESERVED_PIDS + 16 : undefined,
   });

@@ -1,11 +1,7 @@
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-
-/** uid and gid of commands inside. */
-export const SANDBOX_ID = 1000;
-export const SANDBOX_HOME = '/home/user';
-export const SANDBOX_HOSTNAME = 'sandbox';
+import { groupFile, passwdFile, SANDBOX_HOSTNAME, SANDBOX_ID } from '../inside.ts';
 
 /** The few files of /etc that programs need and that say nothing about the user. */
 const ETC = [
@@ -33,11 +29,8 @@ const ETC = [
 
 /** Files that are written instead of shown: who, where, and that there is no network. */
 const SYNTHESISED: Readonly<Record<string, string>> = {
-  passwd: `root:x:0:0:root:/nonexistent:/usr/sbin/nologin
-user:x:${SANDBOX_ID}:${SANDBOX_ID}:user:${SANDBOX_HOME}:/bin/bash
-nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin
-`,
-  group: `root:x:0:\nuser:x:${SANDBOX_ID}:\nnogroup:x:65534:\n`,
+  passwd: passwdFile(SANDBOX_ID),
+  group: groupFile(SANDBOX_ID),
   hosts: `127.0.0.1 localhost ${SANDBOX_HOSTNAME}\n::1 localhost ip6-localhost ip6-loopback\n`,
   hostname: `${SANDBOX_HOSTNAME}\n`,
   'nsswitch.conf':

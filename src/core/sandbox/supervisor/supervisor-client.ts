@@ -96,6 +96,8 @@ export function createSupervisorClient(
     readonly describe: string;
     /** How long it may take to end everything by itself; longer where no namespace does it. */
     readonly closeMs?: number;
+    /** What to do when it ends unexpectedly, for people. */
+    readonly remedy?: string;
   },
 ): SupervisorClient {
   let nextId = 1;
@@ -114,7 +116,7 @@ export function createSupervisorClient(
     const said = strayControl.join('\n').trim();
     return new SandboxFailure(
       `The sandbox (${options.describe}) ended unexpectedly: ${gone ?? 'no answer'}${said ? `\n${said}` : ''}`,
-      'Run `prime-agent doctor`; it tries the sandbox and names what is missing.',
+      options.remedy ?? 'Run `prime-agent doctor`; it tries the sandbox and names what is missing.',
     );
   };
 

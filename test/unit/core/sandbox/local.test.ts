@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import {
-  temporarySizes,
-  toolchainMounts,
-  workspacePlaces,
-} from '../../../../src/core/sandbox/local/arguments.ts';
+import { temporarySizes, workspacePlaces } from '../../../../src/core/sandbox/inside.ts';
+import { toolchainMounts } from '../../../../src/core/sandbox/local/arguments.ts';
 import { namespaceRemedy, pidMaxIsPerNamespace } from '../../../../src/core/sandbox/local/probe.ts';
 import { seccompFilter } from '../../../../src/core/sandbox/local/seccomp.ts';
 

@@ -1,0 +1,152 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDockerSandbox } from '../../../src/core/sandbox/docker/docker.ts';
+import { SandboxFailure } from '../../../src/core/sandbox/sandbox.ts';
+import { startTestEngine, TEST_IMAGE, type TestEngine } from '../../support/docker-engine.ts';
+import { shell } from './conformance.ts';
+import { createFixture, type Fixture } from './fixture.ts';
+
+async function failureOf(work: Promise<unknown>): Promise<{ message: string; remedy: string }> {
+  try {
+    await work;
+  } catch (error) {
+    if (error instanceof SandboxFailure) {
+      return { message: error.message, remedy: error.remedy ?? '' };
+    }
+    throw error;
+  }
+  throw new Error('it did not fail');
+}
+
+/** What goes wrong with an engine that runs. Ends it: comes last. */
+export function describeFailures(engine: TestEngine): void {
+  describe('failures of the engine', () => {
+    let fixture: Fixture;
+    const { variables, home, host } = engine;
+    const provider = (image = TEST_IMAGE) => createDockerSandbox({ image, variables, home });
+    beforeAll(() => {
+      fixture = createFixture();
+    });
+    afterAll(() => fixture.remove());
+
+    test('an image that is not there', async () => {
+      const missing = provider('example/nothing:1');
+      const reason = `The image example/nothing:1 is not on the container engine at ${host}`;
+      const remedy =
+        'Get it with `docker pull example/nothing:1`, or choose one of `docker images` with `--docker-image NAME`.';
+      expect(await missing.availability()).toEqual({ available: false, reason, remedy });
+      expect(await failureOf(missing.open(fixture.spec))).toEqual({
+        message: `${reason}.`,
+        remedy,
+      });
+      engine.docker('tag', TEST_IMAGE, 'example/nothing:1');
+      // Noticed without a new provider.
+      expect(await missing.availability()).toMatchObject({ available: true });
+      engine.docker('rmi', 'example/nothing:1');
+    });
+
+    test('a name that no image can have', async () => {
+      expect(await failureOf(provider('Not A Name').open(fixture.spec))).toEqual({
+        message: 'Not A Name is not the name of an image.',
+        remedy: 'Write it as name:tag, name@sha256:digest, or as the id of an image.',
+      });
+    });
+
+    test('an image without bash', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'prime-image-'));
+      mkdirSync(join(folder, 'bin'));
+      writeFileSync(join(folder, 'bin/sh'), '', { mode: 0o755 });
+      execFileSync('tar', ['-C', folder, '-cf', join(folder, 'image.tar'), 'bin']);
+      engine.docker('import', join(folder, 'image.tar'), 'prime-agent-test:empty');
+      rmSync(folder, { recursive: true });
+      const { message, remedy } = await failureOf(
+        provider('prime-agent-test:empty').open(fixture.spec),
+      );
+      expect(message).toBe('The image prime-agent-test:empty has no bash.');
+      expect(remedy).toContain('bash and GNU coreutils');
+      engine.docker('rmi', 'prime-agent-test:empty');
+    });
+
+    test('a prepared image that was removed is made again', async () => {
+      const used = provider();
+      await (await used.open(fixture.spec)).close();
+      const prepared = engine.docker('images', '-q', 'prime-agent/sandbox').trim().split('\n');
+      engine.docker('rmi', '-f', ...new Set(prepared));
+      const session = await used.open(fixture.spec);
+      expect((await shell(session, 'echo on')).text).toBe('on\n');
+      await session.close();
+    });
+
+    test('a container that somebody kills', async () => {
+      const session = await provider().open(fixture.spec);
+      const running = failureOf(
+        session.shell('sleep 60', { timeoutMs: 60_000, maxOutputBytes: 10 }),
+      );
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      engine.docker('kill', engine.docker('ps', '-q').trim());
+      const { message } = await running;
+      expect(message).toBe(
+        `The sandbox (docker, ${host}) ended unexpectedly: killed; when nobody stopped the container, it had no memory left`,
+      );
+      await session.close();
+    });
+
+    test('a full disk', async () => {
+      const small = mkdtempSync(join(tmpdir(), 'prime-small-'));
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=96m', 'tmpfs', small]);
+      const other = await startTestEngine({ dataRoot: small, image: 'small' });
+      if (other.kind === 'none') throw new Error(other.reason);
+      try {
+        const full = createDockerSandbox({
+          image: TEST_IMAGE,
+          variables: other.engine.variables,
+          home: other.engine.home,
+        });
+        await (await full.open(fixture.spec)).close();
+        writeFileSync(join(fixture.spec.base.tree, 'large'), Buffer.alloc(120 * 1024 ** 2));
+        const { message, remedy } = await failureOf(full.open(fixture.spec));
+        rmSync(join(fixture.spec.base.tree, 'large'));
+        expect(message).toBe(`The disk of the container engine at ${other.engine.host} is full.`);
+        expect(remedy).toContain('docker system prune');
+        // Nothing of the failed attempt is left, so the next one has room again.
+        const session = await full.open(fixture.spec);
+        expect((await shell(session, 'echo on')).text).toBe('on\n');
+        await session.close();
+      } finally {
+        await other.engine.remove();
+        execFileSync('umount', ['-l', small]);
+        rmSync(small, { recursive: true, force: true });
+      }
+    });
+
+    test('an engine that dies in mid-session, and comes back', async () => {
+      const used = provider();
+      const session = await used.open(fixture.spec);
+      const running = failureOf(
+        session.shell('sleep 60', { timeoutMs: 60_000, maxOutputBytes: 10 }),
+      );
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await engine.kill();
+      const { message, remedy } = await running;
+      expect(message).toContain(
+        `The sandbox (docker, ${host}) ended unexpectedly: the connection to the container engine was lost`,
+      );
+      expect(remedy).toContain('`docker info`');
+      await session.close();
+      expect(await failureOf(used.open(fixture.spec))).toEqual({
+        message: `No container engine answers at ${host}.`,
+        remedy: expect.stringContaining('Start it'),
+      });
+
+      await engine.start();
+      const next = await used.open(fixture.spec);
+      expect((await shell(next, 'cat a.txt')).text).toBe('a\n');
+      await next.close();
+      // The volume of the lost session belongs to this process, which lives: the next process removes it.
+      expect(engine.docker('ps', '-q')).toBe('');
+    });
+  });
+}

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { createDockerSandbox } from '../../../src/core/sandbox/docker/docker.ts';
+import type { SandboxSession } from '../../../src/core/sandbox/sandbox.ts';
+import { TEST_IMAGE, type TestEngine } from '../../support/docker-engine.ts';
+import { shell } from './conformance.ts';
+import { createFixture, type Fixture } from './fixture.ts';
+
+const MIB = 1024 ** 2;
+
+export function describeLimits(engine: TestEngine): void {
+  describe('limits and labels of a container', () => {
+    let fixture: Fixture;
+    let session: SandboxSession | undefined;
+    const { variables, home } = engine;
+    const open = async (limits: object, cpus?: number): Promise<SandboxSession> => {
+      const provider = createDockerSandbox({
+        image: TEST_IMAGE,
+        variables,
+        home,
+        ...(cpus && { cpus }),
+      });
+      session = await provider.open({
+        ...fixture.spec,
+        limits: { ...fixture.spec.limits, ...limits },
+      });
+      return session;
+    };
+    beforeAll(() => {
+      fixture = createFixture();
+    });
+    afterAll(() => fixture.remove());
+    afterEach(() => session?.close());
+
+    test('what the engine was told', async () => {
+      await open({ memoryBytes: 700 * MIB, processes: 100 }, 0.5);
+      const [id = ''] = engine
+        .docker('ps', '-q', '--filter', 'label=prime-agent=sandbox')
+        .split('\n');
+      const [info] = JSON.parse(engine.docker('inspect', id)) as [Record<string, never>];
+      expect(info).toMatchObject({
+        Config: {
+          User: '1000:1000',
+          Labels: {
+            'prime-agent': 'sandbox',
+            'prime-agent.owner': expect.stringMatching(new RegExp(`^${process.pid}-\\d+$`)),
+            'prime-agent.session': expect.stringMatching(/^prime-agent-[0-9a-f]{16}$/),
+            'prime-agent.boot': expect.stringMatching(/^[0-9a-f-]{36}$/),
+            'prime-agent.machine': expect.stringMatching(/^[0-9a-f]{16}$/),
+          },
+        },
+        HostConfig: {
+          AutoRemove: true,
+          CapDrop: ['ALL'],
+          Memory: 700 * MIB,
+          MemorySwap: 700 * MIB,
+          NanoCpus: 5e8,
+          NetworkMode: 'none',
+          PidsLimit: 116,
+          Privileged: false,
+          ReadonlyRootfs: true,
+          SecurityOpt: ['no-new-privileges', expect.stringContaining('seccomp=')],
+        },
+      });
+    });
+
+    test('a command that takes more memory than there is dies, and the session goes on', async () => {
+      const limited = await open({ memoryBytes: 512 * MIB });
+      const result = await shell(limited, 'python3 -c "x = bytearray(900 << 20); print(len(x))"', {
+        timeoutMs: 60_000,
+      });
+      expect(result).toMatchObject({ kind: 'exited', code: 137 });
+      expect((await shell(limited, 'echo on')).text).toBe('on\n');
+    });
+
+    test('files become no larger than allowed', async () => {
+      const limited = await open({ fileBytes: 3 * MIB });
+      const { code } = await shell(
+        limited,
+        'head -c 4M /dev/zero > large; test $(stat -c %s large) = 3145728',
+      );
+      expect(code).toBe(0);
+    });
+
+    test('a file system in memory is bounded', async () => {
+      const limited = await open({ memoryBytes: 512 * MIB });
+      const { text } = await shell(limited, 'head -c 300M /dev/zero > /tmp/x; rm /tmp/x');
+      expect(text).toContain('No space left on device');
+    });
+
+    test('an image of the specification comes before that of the provider', async () => {
+      const tag = `prime-agent-test:${randomBytes(4).toString('hex')}`;
+      engine.docker('tag', TEST_IMAGE, tag);
+      const provider = createDockerSandbox({ image: 'none:such', variables, home });
+      session = await provider.open({ ...fixture.spec, image: tag });
+      expect((await shell(session, 'echo on')).text).toBe('on\n');
+      engine.docker('rmi', tag);
+    });
+
+    test('an image by its digest', async () => {
+      const id = engine.docker('images', '-q', '--no-trunc', TEST_IMAGE).trim();
+      expect(id).toMatch(/^sha256:/);
+      const provider = createDockerSandbox({ image: id, variables, home });
+      session = await provider.open(fixture.spec);
+      expect((await shell(session, 'echo on')).text).toBe('on\n');
+    });
+  });
+}
