@@ -1,6 +1,7 @@
 import type { Framework } from './framework.ts';
 import { nodeTest } from './node-test/node-test.ts';
 import { pytest } from './pytest/pytest.ts';
+import { vitest } from './vitest/vitest.ts';
 
 /** Every framework that is known. One more is one more folder and one more line. */
-export const allFrameworks: readonly Framework[] = [nodeTest, pytest];
+export const allFrameworks: readonly Framework[] = [nodeTest, pytest, vitest];
