@@ -117,6 +117,15 @@ function values(expected, actual) {
 const isNegated = (operator) =>
   /^(?:not|doesNot|ifError|fail|throws|rejects)/i.test(String(operator ?? ''));
 
+/** Chai's own words (vitest has them too): the values in short, which say nothing more than the values. */
+const isGenerated = (text) =>
+  /^expected [\s\S]* to (?:be|equal|(?:deeply|strictly|loosely|deep) equal)\b/.test(text);
+/** Comparisons of size name both values; as `expected` and `actual` they would mislead. */
+const comparesSize = (text) =>
+  /^expected [\s\S]* to (?:be (?:above|below|at least|at most|within|greater|less|close)|have (?:a )?length (?:above|below|at|within))\b/.test(
+    text,
+  );
+
 /** Values of an assertion that compares for equality; {} for others. */
 function comparison(error) {
   const comparable =
@@ -124,6 +133,8 @@ function comparison(error) {
     ('expected' in error && 'actual' in error && /Assert/i.test(String(error.name)));
   if (!comparable || error.showDiff === false) return {};
   if (!('expected' in error) || !('actual' in error) || isNegated(error.operator)) return {};
+  const text = plain(error.message);
+  if (comparesSize(text) || /^expected [\s\S]* (?:to not|not to) /.test(text)) return {};
   return values(error.expected, error.actual);
 }
 
@@ -153,8 +164,10 @@ function failureOf(error) {
     return { message: cut(text), frames: [], details: cut(text) };
   }
   const compared = comparison(error);
+  const text = messageOf(error);
+  const says = compared.expected !== undefined && isGenerated(text);
   return {
-    message: cut(messageOf(error)),
+    message: cut(says ? 'Expected values to be equal' : text),
     ...compared,
     frames: framesOf(error.stack),
     details: cut(plain(error.stack ?? error.message), 2 * MAX_TEXT),
@@ -183,6 +196,7 @@ module.exports = {
   failureOf,
   framesOf,
   headOf,
+  isGenerated,
   messageOf,
   plain,
   relative,

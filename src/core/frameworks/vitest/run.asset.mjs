@@ -5,7 +5,18 @@ import { pathToFileURL } from 'node:url';
 import choice from '../javascript/choice.asset.cjs';
 import shared from '../javascript/report.asset.cjs';
 
-const { createNames, cut, framesOf, headOf, messageOf, plain, relative, values, write } = shared;
+const {
+  createNames,
+  cut,
+  framesOf,
+  headOf,
+  isGenerated,
+  messageOf,
+  plain,
+  relative,
+  values,
+  write,
+} = shared;
 const { tests, list, args } = JSON.parse(process.argv[2]);
 
 function stop(error) {
@@ -33,9 +44,7 @@ function failureOf(error, prefix = '') {
   const pair = compared(error);
   // What was thrown may be no error: then there is no name.
   const text = error.name ? messageOf(error) : plain(error.message);
-  // The message repeats the values in short.
-  const generated =
-    pair.expected !== undefined && /^expected [\s\S]* to (?:be|\w+ly|deep|have|equal)/.test(text);
+  const generated = pair.expected !== undefined && isGenerated(text);
   return {
     message: cut(prefix + (generated ? 'Expected values to be equal' : text)),
     ...pair,
