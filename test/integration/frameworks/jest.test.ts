@@ -93,7 +93,7 @@ describe('broken hook', () => {
     },
     [`${file}::is more`]: { message: expect.stringContaining('toBeGreaterThan') },
     [`${file}::asserts`]: {
-      message: 'Expected values to be strictly equal',
+      message: 'Expected values to be equal',
       expected: '12',
       actual: '1',
     },
@@ -117,7 +117,7 @@ describe('broken hook', () => {
     files: {
       'package.json': '{"scripts":{"test":"jest"}}',
       'test/a.test.js':
-        "test('quick', () => {});\ntest('dies', () => { process.kill(process.pid, 'SIGKILL'); return new Promise(() => {}); });\n",
+        "test('quick', () => {});\ntest('dies', () => { return new Promise(() => setTimeout(() => process.kill(process.pid, 'SIGKILL'), 300)); });\n",
       'test/b.test.js': "test('leaves', () => { process.exit(0); });\n",
       'test/c.test.js': "test('fine', () => { expect(1).toBe(1); });\n",
     },

@@ -4,7 +4,6 @@ const path = require('node:path');
 const {
   createNames,
   cut,
-  failureOf,
   framesOf,
   headOf,
   plain,
@@ -15,7 +14,18 @@ const {
 
 const EQUALITY = /^to(?:Be|Equal|StrictEqual)$/;
 
-/** Jest's matchers say what they compared; assertions of others are errors with values of their own. */
+/** Of node's assertions jest leaves its own words: the values, each indented. */
+function readAssertion(text) {
+  const found =
+    /^assert[^\n]*\n\nExpected value to [^\n]*equal to:\n([\s\S]*?)\nReceived:\n([\s\S]*?)(?:\n\n|$)/.exec(
+      text,
+    );
+  if (!found) return undefined;
+  const [expected, actual] = [found[1], found[2]].map((value) => value.replace(/^ {2}/gm, ''));
+  return expected === actual ? undefined : { expected: cut(expected), actual: cut(actual) };
+}
+
+/** Jest's matchers say what they compared. */
 function failure(detail, text) {
   const error = detail && typeof detail === 'object' ? (detail.error ?? detail) : undefined;
   const matcher = error?.matcherResult ?? detail?.matcherResult;
@@ -29,15 +39,8 @@ function failure(detail, text) {
       : headOf(stack).replace(/^Error: /, '');
     return { ...base, message: cut(message), ...pair };
   }
-  if (error?.code === 'ERR_ASSERTION' || (error && 'expected' in error && 'actual' in error)) {
-    const found = failureOf({
-      name: 'AssertionError',
-      ...error,
-      message: error.message ?? headOf(stack).replace(/^\w+(?: \[\w+\])?: /, ''),
-      stack,
-    });
-    return { ...found, ...base };
-  }
+  const asserted = readAssertion(headOf(stack));
+  if (asserted) return { ...base, message: 'Expected values to be equal', ...asserted };
   return { ...base, message: cut(headOf(stack) || 'failed without an error') };
 }
 
@@ -49,11 +52,11 @@ class PrimeReporter {
     this.files = new Map();
   }
 
-  /** Retried files (their worker died) begin again: a test of one place has one id. */
   names(file) {
     const known = this.files.get(file) ?? {
       name: createNames(),
-      ids: new Map(),
+      /** How often a name was told by an event. */
+      told: new Map(),
       running: undefined,
     };
     this.files.set(file, known);
@@ -73,11 +76,6 @@ class PrimeReporter {
     write({ type: 'running', id: file, key: file, file, name: path.basename(file) });
   }
 
-  onTestStart(test) {
-    // Before version 27; later versions call both.
-    this.names(relative(test.path));
-  }
-
   onTestCaseStart(test, started) {
     const file = relative(test.path);
     const line = { type: 'running', ...this.describe(file, started) };
@@ -89,8 +87,9 @@ class PrimeReporter {
     const file = relative(test.path);
     const known = this.names(file);
     known.running = undefined;
-    known.reported ??= [];
-    known.reported.push(this.result(file, result));
+    const { key } = this.describe(file, result);
+    known.told.set(key, (known.told.get(key) ?? 0) + 1);
+    this.result(file, result);
   }
 
   result(file, result) {
@@ -104,7 +103,6 @@ class PrimeReporter {
     const [text = ''] = result.failureMessages ?? [];
     const [detail] = result.failureDetails ?? [];
     write({ ...base, status, ...(isFailure && !this.list && { failure: failure(detail, text) }) });
-    return base.id;
   }
 
   onTestFileResult(test, found) {
@@ -113,15 +111,22 @@ class PrimeReporter {
     const error = found.testExecError;
     if (error) this.fileError(file, known, error, found);
     else {
-      // Runners without events for single tests (jasmine) tell everything at the end.
-      if (!known.reported) for (const result of found.testResults ?? []) this.result(file, result);
+      // Skipped tests have no event, and some runners (jasmine) none at all.
+      for (const result of found.testResults ?? []) {
+        const { key } = this.describe(file, result);
+        const told = known.told.get(key) ?? 0;
+        if (told > 0) known.told.set(key, told - 1);
+        else this.result(file, result);
+      }
     }
     write({ type: 'fileEnd', file });
   }
 
   fileError(file, known, error, found) {
     const text = plain(error.stack ?? error.message ?? error);
-    const message = plain(error.message ?? error).trim();
+    const message = plain(error.message ?? error)
+      .replace(/ \(pid=\d+\)/, '')
+      .trim();
     const died =
       /worker process .* (?:terminated|crashed)|child process exceptions|ran out of memory/i;
     if (died.test(text)) {

@@ -43,7 +43,6 @@ function stop(error) {
     .filter(Boolean)
     .slice(0, 3)
     .join(' ');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what it looks for.
   process.stderr.write(
     `prime-agent: jest could not start: ${text.replace(/\x1b\[[0-9;]*m/g, '')}\n`,
   );
