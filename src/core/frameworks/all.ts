@@ -3,7 +3,15 @@ import { jest } from './jest/jest.ts';
 import { mocha } from './mocha/mocha.ts';
 import { nodeTest } from './node-test/node-test.ts';
 import { pytest } from './pytest/pytest.ts';
+import { unittest } from './unittest/unittest.ts';
 import { vitest } from './vitest/vitest.ts';
 
 /** Every framework that is known. One more is one more folder and one more line. */
-export const allFrameworks: readonly Framework[] = [nodeTest, pytest, vitest, jest, mocha];
+export const allFrameworks: readonly Framework[] = [
+  nodeTest,
+  pytest,
+  vitest,
+  jest,
+  mocha,
+  unittest,
+];
