@@ -3,6 +3,7 @@ import { jest } from './jest/jest.ts';
 import { mocha } from './mocha/mocha.ts';
 import { nodeTest } from './node-test/node-test.ts';
 import { pytest } from './pytest/pytest.ts';
+import { tape } from './tape/tape.ts';
 import { unittest } from './unittest/unittest.ts';
 import { vitest } from './vitest/vitest.ts';
 
@@ -14,4 +15,5 @@ export const allFrameworks: readonly Framework[] = [
   jest,
   mocha,
   unittest,
+  tape,
 ];

@@ -3,6 +3,7 @@ import { TOOLBOX, WORKSPACE } from '../../sandbox/sandbox.ts';
 import type { RunRequest, TestCommand } from '../framework.ts';
 import { fileOf, insideProject } from '../select.ts';
 import choice from './choice.asset.cjs';
+import files from './files.asset.mjs';
 import launcher from './launch.asset.mjs';
 import report from './report.asset.cjs';
 import scripts from './scripts.asset.mjs';
@@ -13,6 +14,7 @@ const MAX_REQUEST_BYTES = 100_000;
 /** What every JavaScript runner's own script needs next to it. */
 export const sharedToolbox: Readonly<Record<string, string>> = {
   'javascript/choice.asset.cjs': choice,
+  'javascript/files.asset.mjs': files,
   'javascript/launch.asset.mjs': launcher,
   'javascript/report.asset.cjs': report,
   'javascript/scripts.asset.mjs': scripts,

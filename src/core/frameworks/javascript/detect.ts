@@ -5,8 +5,8 @@ import { readManifest, testScript } from './manifest.ts';
 export interface Traits {
   /** Its program in scripts and its package: `vitest`. */
   readonly tool: string;
-  /** Names of its configuration files in the project's folder. */
-  readonly config: RegExp;
+  /** Names of its configuration files in the project's folder; some have none. */
+  readonly config?: RegExp;
   /** Top-level key of package.json that configures it. */
   readonly key?: string;
   /** A file that may hold tests, for projects with neither script nor configuration. */
@@ -48,7 +48,7 @@ export async function detectRunner(
     (name) => /^test[:._-]/.test(name) && runs(testScript(manifest, name) ?? '', tool),
   );
   if (named !== undefined) return found(0.95, `package.json: scripts.${named} runs ${tool}`);
-  const config = (await workspace.list('')).find((name) => traits.config.test(name));
+  const config = (await workspace.list('')).find((name) => traits.config?.test(name));
   if (config !== undefined) return found(0.9, `${config} exists`);
   if (traits.key !== undefined && manifest?.keys.has(traits.key))
     return found(0.9, `package.json has ${traits.key}`);

@@ -7,6 +7,7 @@ import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { globToRegExp, walk } from '../javascript/files.asset.mjs';
 import { leadingVariables, projectPlan, runBuild } from '../javascript/scripts.asset.mjs';
 
 const REPORT_FD = 3;
@@ -96,52 +97,6 @@ function readNodeTest(words) {
 
 const SCRIPT = /\.(?:[cm]?js|[cm]?ts)$/;
 const TYPESCRIPT = /\.(?:[cm]?ts|tsx)$/;
-
-function walk(folder, visit) {
-  let entries;
-  try {
-    entries = fs.readdirSync(path.join(here, folder), { withFileTypes: true });
-  } catch {
-    return;
-  }
-  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-  for (const entry of entries) {
-    const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
-    if (entry.isDirectory()) {
-      if (entry.name !== 'node_modules' && !entry.name.startsWith('.')) walk(name, visit);
-    } else visit(name);
-  }
-}
-
-function globToRegExp(glob) {
-  let source = '';
-  let depth = 0;
-  for (let index = 0; index < glob.length; index += 1) {
-    const char = glob[index];
-    if (glob.startsWith('**/', index)) {
-      source += '(?:.*/)?';
-      index += 2;
-    } else if (glob.startsWith('**', index)) {
-      source += '.*';
-      index += 1;
-    } else if (char === '*') source += '[^/]*';
-    else if (char === '?') source += '[^/]';
-    else if (char === '{') {
-      source += '(?:';
-      depth += 1;
-    } else if (char === '}' && depth > 0) {
-      source += ')';
-      depth -= 1;
-    } else if (char === ',' && depth > 0) source += '|';
-    else if (char === '[' && glob.includes(']', index)) {
-      const end = glob.indexOf(']', index);
-      source += `[${glob.slice(index + 1, end).replace(/^!/, '^')}]`;
-      index = end;
-    } else if (/[@?+*!]/.test(char) && glob[index + 1] === '(') source += '';
-    else source += char.replace(/[.+^$()|\\\]}]/g, '\\$&');
-  }
-  return new RegExp(`^${source}$`);
-}
 
 const defaults = (name, typescript) =>
   SCRIPT.test(name) &&
