@@ -1,8 +1,10 @@
+import { ava } from './ava/ava.ts';
 import type { Framework } from './framework.ts';
 import { jest } from './jest/jest.ts';
 import { mocha } from './mocha/mocha.ts';
 import { nodeTest } from './node-test/node-test.ts';
 import { pytest } from './pytest/pytest.ts';
+import { tap } from './tap/tap.ts';
 import { tape } from './tape/tape.ts';
 import { unittest } from './unittest/unittest.ts';
 import { vitest } from './vitest/vitest.ts';
@@ -15,5 +17,7 @@ export const allFrameworks: readonly Framework[] = [
   jest,
   mocha,
   unittest,
+  tap,
   tape,
+  ava,
 ];

@@ -75,7 +75,7 @@ export async function openProject(
         session,
         framework,
         { program, projectPath, tests, listOnly },
-        { timeoutMs: 50_000, ...rest },
+        { timeoutMs: 120_000, ...rest },
       ),
     close: async () => {
       await session.close();

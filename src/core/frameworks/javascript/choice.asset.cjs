@@ -56,7 +56,16 @@ function resolveFrom(name) {
   return createRequire(path.resolve('package.json')).resolve(name);
 }
 
+/** package.json of a package, whether or not it lets others ask for it. */
+function packageFile(name) {
+  for (let folder = process.cwd(); ; folder = path.dirname(folder)) {
+    const file = path.join(folder, 'node_modules', name, 'package.json');
+    if (fs.existsSync(file)) return fs.realpathSync(file);
+    if (folder === path.dirname(folder)) throw new Error(`${name} is not installed`);
+  }
+}
+
 /** No test has this name. */
 const NOTHING = '(?!)';
 
-module.exports = { NOTHING, isFolder, readChoice, resolveFrom };
+module.exports = { NOTHING, isFolder, packageFile, readChoice, resolveFrom };

@@ -1,6 +1,12 @@
 // Runs jest with the project's configuration and a reporter of our own. Argument: JSON
 // {tests: string[], list: boolean, args: string[]}, args of the test script.
-const { NOTHING, isFolder, readChoice, resolveFrom } = require('../javascript/choice.asset.cjs');
+const {
+  NOTHING,
+  isFolder,
+  packageFile,
+  readChoice,
+  resolveFrom,
+} = require('../javascript/choice.asset.cjs');
 const { write } = require('../javascript/report.asset.cjs');
 
 const { tests, list, args } = JSON.parse(process.argv[2]);
@@ -52,7 +58,7 @@ function stop(error) {
 const escapeRegExp = (text) => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 
 async function main() {
-  const { version } = require(resolveFrom('jest/package.json'));
+  const { version } = require(packageFile('jest'));
   process.env.NODE_ENV ??= 'test';
   write({ type: 'start', runner: 'jest', version });
   const { everything, files, pattern } = readChoice(tests, list);

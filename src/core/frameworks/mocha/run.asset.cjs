@@ -4,7 +4,12 @@ const { spawn } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
 const { pathToFileURL } = require('node:url');
-const { isFolder, readChoice, resolveFrom } = require('../javascript/choice.asset.cjs');
+const {
+  isFolder,
+  packageFile,
+  readChoice,
+  resolveFrom,
+} = require('../javascript/choice.asset.cjs');
 const { write } = require('../javascript/report.asset.cjs');
 const reporter = require('./reporter.asset.cjs');
 
@@ -29,7 +34,7 @@ function stop(error) {
 
 /** Mocha's own file of this name, whatever its extension is in this version. */
 function part(name) {
-  const folder = path.dirname(resolveFrom('mocha/package.json'));
+  const folder = path.dirname(packageFile('mocha'));
   const found = [`${name}.cjs`, `${name}.js`].find((file) =>
     fs.existsSync(path.join(folder, file)),
   );
@@ -60,7 +65,7 @@ async function main() {
     return;
   }
   delete process.env[RESPAWNED];
-  const { version } = require(resolveFrom('mocha/package.json'));
+  const { version } = require(packageFile('mocha'));
   write({ type: 'start', runner: 'mocha', version });
   const { everything, files, pattern } = readChoice(tests, list);
   if (!everything && files.length === 0) {

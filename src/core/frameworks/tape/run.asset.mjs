@@ -111,7 +111,7 @@ function runFile(file, flags) {
   });
 }
 
-const { version } = JSON.parse(fs.readFileSync(choice.resolveFrom('tape/package.json'), 'utf8'));
+const { version } = JSON.parse(fs.readFileSync(choice.packageFile('tape'), 'utf8'));
 write({ type: 'start', runner: 'tape', version });
 const { everything, files: chosen } = choice.readChoice(tests, list);
 const { flags, patterns } = readArguments();

@@ -277,7 +277,7 @@ async function main() {
   let vitest;
   try {
     vitest = await import(pathToFileURL(choice.resolveFrom('vitest/node')).href);
-    version = choice.resolveFrom('vitest/package.json');
+    version = choice.packageFile('vitest');
   } catch (error) {
     stop(error);
   }
