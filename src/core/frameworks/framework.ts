@@ -43,7 +43,17 @@ export interface PlantedCanaries {
   readonly mustFail: readonly string[];
 }
 
-export type FrameworkId = 'node:test' | 'pytest' | 'command';
+export type FrameworkId =
+  | 'node:test'
+  | 'pytest'
+  | 'vitest'
+  | 'jest'
+  | 'mocha'
+  | 'unittest'
+  | 'tap'
+  | 'tape'
+  | 'ava'
+  | 'command';
 
 /** Host-side reading of the workspace, relative paths with forward slashes. */
 export interface WorkspaceFiles {

@@ -56,7 +56,18 @@ export const taskSchema = z.strictObject({
   source: sourceSchema,
   /** Hash of the tree of original files, with all tests. */
   tree: hash,
-  framework: z.enum(['node:test', 'pytest', 'command']),
+  framework: z.enum([
+    'node:test',
+    'pytest',
+    'vitest',
+    'jest',
+    'mocha',
+    'unittest',
+    'tap',
+    'tape',
+    'ava',
+    'command',
+  ]),
   projectPath: z.string(),
   bug: bugSchema,
   /** What is cut out of test files for the agent. Not overlapping, in order. */

@@ -49,7 +49,7 @@ describe('detecting frameworks', () => {
     [
       'another runner',
       { 'package.json': '{"scripts":{"test":"jest"}}', 'a.test.js': usesNodeTest },
-      [],
+      ['jest in /: package.json: scripts.test runs jest'],
     ],
     [
       'a broken manifest',

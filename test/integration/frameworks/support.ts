@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Framework, TestResult, TestRun } from '../../../src/core/frameworks/framework.ts';
@@ -37,13 +37,29 @@ export interface Project {
 export async function openProject(
   framework: Framework,
   files: Files,
-  options: { readonly program?: string; readonly provider?: SandboxProvider } = {},
+  options: {
+    readonly program?: string;
+    readonly provider?: SandboxProvider;
+    /** A node_modules folder that the project is to have. */
+    readonly nodeModules?: string;
+  } = {},
 ): Promise<Project> {
   const root = await writeProject(files);
+  const { nodeModules } = options;
+  const link = join(root, 'node_modules');
+  if (nodeModules !== undefined) await symlink(nodeModules, link);
   const found = await framework.toolchain(openWorkspaceFiles(root));
+  // A snapshot holds no dependencies; the session sees them from where they are.
+  if (nodeModules !== undefined) await rm(link);
   if (found.kind === 'missing') throw new Error(`${found.reason} ${found.remedy}`);
   const session = await (options.provider ?? createNoneSandbox()).open({
-    base: { id: 'test', tree: root, workspacePath: root, dependencies: [] },
+    base: {
+      id: 'test',
+      tree: root,
+      workspacePath: root,
+      dependencies:
+        nodeModules === undefined ? [] : [{ path: 'node_modules', hostPath: nodeModules }],
+    },
     toolchain: found.toolchain,
     toolbox: framework.toolbox,
     limits: { processes: 512, fileBytes: 2 ** 32 },
@@ -59,7 +75,7 @@ export async function openProject(
         session,
         framework,
         { program, projectPath, tests, listOnly },
-        { timeoutMs: 50_000, ...rest },
+        { timeoutMs: 120_000, ...rest },
       ),
     close: async () => {
       await session.close();

@@ -1,4 +1,5 @@
 import type { Detection, WorkspaceFiles } from '../framework.ts';
+import { readManifest, testScript } from '../javascript/manifest.ts';
 
 /** How many test files are looked into for `node:test`. */
 const PEEKED_FILES = 8;
@@ -6,7 +7,7 @@ const OTHER_RUNNERS =
   /\b(?:jest|vitest|mocha|ava|tap|jasmine|karma|playwright|cypress|bun test|deno)\b/;
 
 export async function detectNodeTest(workspace: WorkspaceFiles): Promise<Detection | undefined> {
-  const script = await testScript(workspace);
+  const script = testScript(await readManifest(workspace));
   if (script !== undefined && /\b(?:node|tsx)\b.*\s--test\b/.test(script)) {
     return {
       confidence: 0.95,
@@ -32,32 +33,5 @@ export function isNodeTestName(path: string): boolean {
     (/[._-](?:test|spec)\.\w+$/.test(path) ||
       /(?:^|\/)(?:tests?|__tests__)\//.test(path) ||
       /(?:^|\/)test(?:-[^/]*)?\.\w+$/.test(path))
-  );
-}
-
-/** scripts.test with the scripts that it runs by name put in. */
-async function testScript(workspace: WorkspaceFiles): Promise<string | undefined> {
-  const text = await workspace.readText('package.json');
-  if (text === undefined) return undefined;
-  try {
-    const manifest: unknown = JSON.parse(text);
-    const scripts = (manifest as { scripts?: Record<string, unknown> } | null)?.scripts ?? {};
-    return expandScript(scripts, 'test', 0);
-  } catch {
-    return undefined;
-  }
-}
-
-function expandScript(
-  scripts: Record<string, unknown>,
-  name: string,
-  depth: number,
-): string | undefined {
-  const script = scripts[name];
-  if (typeof script !== 'string') return undefined;
-  if (depth > 4) return script;
-  return script.replace(
-    /\b(?:npm|pnpm|yarn)\s+(?:run\s+)?(?:-\S+\s+)*([\w:.-]+)/g,
-    (found, inner: string) => expandScript(scripts, inner, depth + 1) ?? found,
   );
 }

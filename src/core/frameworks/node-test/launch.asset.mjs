@@ -2,11 +2,13 @@
 // TypeScript is loaded, and repeats a file without a name pattern where the pattern did not reach
 // the chosen tests. Argument: JSON {tests: string[], list: boolean}, ids relative to the working
 // directory. Reports go to descriptor 3 (closed to test processes), the log to stdout.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { globToRegExp, walk } from '../javascript/files.asset.mjs';
+import { leadingVariables, projectPlan, runBuild } from '../javascript/scripts.asset.mjs';
 
 const REPORT_FD = 3;
 const MAX_PATTERNS = 200;
@@ -34,28 +36,6 @@ function stop(message) {
 }
 
 // --- what package.json says ------------------------------------------------------------------
-
-function shellWords(text) {
-  const words = [];
-  for (const match of text.matchAll(/(?:[^\s"';&|]|"(?:[^"\\]|\\.)*"|'[^']*')+|&&|\|\||[;&|]/g)) {
-    words.push(
-      match[0].replace(
-        /"((?:[^"\\]|\\.)*)"|'([^']*)'/g,
-        (_, double, single) => single ?? double.replace(/\\(["\\$`])/g, '$1'),
-      ),
-    );
-  }
-  return words;
-}
-
-function splitCommands(script) {
-  const commands = [[]];
-  for (const word of shellWords(script)) {
-    if (['&&', '||', ';', '&', '|'].includes(word)) commands.push([]);
-    else commands[commands.length - 1].push(word);
-  }
-  return commands.filter((command) => command.length > 0);
-}
 
 const WITH_VALUE = new Set([
   '--import',
@@ -91,13 +71,7 @@ const CARRIED =
 const NEVER = /^--experimental-test-(?:coverage|isolation)/;
 
 function readNodeTest(words) {
-  const env = {};
-  let index = words[0] === 'cross-env' || words[0] === 'env' ? 1 : 0;
-  while (/^[A-Za-z_]\w*=/.test(words[index] ?? '')) {
-    const [name, ...rest] = words[index].split('=');
-    env[name] = rest.join('=');
-    index += 1;
-  }
+  const { env, index } = leadingVariables(words);
   // c8, nyc and the like in front of node measure coverage only.
   const start = words.findIndex(
     (word, at) => at >= index && /^(?:node|nodejs|tsx|.*\/node)$/.test(word),
@@ -119,99 +93,10 @@ function readNodeTest(words) {
   return { env, flags, patterns };
 }
 
-const BUILDS = /^(?:tsc|esbuild|swc|babel|tsup|rollup|webpack|vite|unbuild|tsdown)$/;
-
-// Follows `npm run x`; commands before the tests are kept only where they build what is tested.
-function planFrom(scripts, name, depth = 0) {
-  const script = scripts?.[name];
-  if (typeof script !== 'string' || depth > 4) return undefined;
-  const before = typeof scripts[`pre${name}`] === 'string' ? buildSteps(scripts[`pre${name}`]) : [];
-  for (const words of splitCommands(script)) {
-    const found = readNodeTest(words) ?? planFrom(scripts, scriptName(words), depth + 1);
-    if (found) return { ...found, before: [...before, ...(found.before ?? [])] };
-    before.push(
-      ...buildSteps(words.map((word) => (/[\s"'$*]/.test(word) ? `'${word}'` : word)).join(' ')),
-    );
-  }
-  return undefined;
-}
-
-function scriptName(words) {
-  if (!/^(?:npm|pnpm|yarn)$/.test(words[0] ?? '')) return '';
-  const rest = words.slice(1).filter((word) => !word.startsWith('-'));
-  return (rest[0] === 'run' ? rest[1] : rest[0]) ?? '';
-}
-
-function buildSteps(script) {
-  return splitCommands(script)
-    .filter(
-      (words) =>
-        (BUILDS.test(words[0] ?? '') && !words.includes('--noEmit')) ||
-        /build|compile/.test(scriptName(words)),
-    )
-    .map((words) => words.map((word) => (/[\s"'$*]/.test(word) ? `'${word}'` : word)).join(' '));
-}
-
-function projectPlan() {
-  const empty = { env: {}, flags: [], patterns: [], before: [] };
-  try {
-    const manifest = JSON.parse(fs.readFileSync(path.join(here, 'package.json'), 'utf8'));
-    return planFrom(manifest.scripts, 'test') ?? empty;
-  } catch {
-    return empty;
-  }
-}
-
 // --- which files -----------------------------------------------------------------------------
 
 const SCRIPT = /\.(?:[cm]?js|[cm]?ts)$/;
 const TYPESCRIPT = /\.(?:[cm]?ts|tsx)$/;
-
-function walk(folder, visit) {
-  let entries;
-  try {
-    entries = fs.readdirSync(path.join(here, folder), { withFileTypes: true });
-  } catch {
-    return;
-  }
-  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-  for (const entry of entries) {
-    const name = folder === '' ? entry.name : `${folder}/${entry.name}`;
-    if (entry.isDirectory()) {
-      if (entry.name !== 'node_modules' && !entry.name.startsWith('.')) walk(name, visit);
-    } else visit(name);
-  }
-}
-
-function globToRegExp(glob) {
-  let source = '';
-  let depth = 0;
-  for (let index = 0; index < glob.length; index += 1) {
-    const char = glob[index];
-    if (glob.startsWith('**/', index)) {
-      source += '(?:.*/)?';
-      index += 2;
-    } else if (glob.startsWith('**', index)) {
-      source += '.*';
-      index += 1;
-    } else if (char === '*') source += '[^/]*';
-    else if (char === '?') source += '[^/]';
-    else if (char === '{') {
-      source += '(?:';
-      depth += 1;
-    } else if (char === '}' && depth > 0) {
-      source += ')';
-      depth -= 1;
-    } else if (char === ',' && depth > 0) source += '|';
-    else if (char === '[' && glob.includes(']', index)) {
-      const end = glob.indexOf(']', index);
-      source += `[${glob.slice(index + 1, end).replace(/^!/, '^')}]`;
-      index = end;
-    } else if (/[@?+*!]/.test(char) && glob[index + 1] === '(') source += '';
-    else source += char.replace(/[.+^$()|\\\]}]/g, '\\$&');
-  }
-  return new RegExp(`^${source}$`);
-}
 
 const defaults = (name, typescript) =>
   SCRIPT.test(name) &&
@@ -331,28 +216,8 @@ function runTests(plan, files, names, onLine) {
   });
 }
 
-function runBuild(plan) {
-  const bin = [];
-  for (let folder = here; ; folder = path.dirname(folder)) {
-    bin.push(path.join(folder, 'node_modules', '.bin'));
-    if (folder === path.dirname(folder)) break;
-  }
-  const env = {
-    ...process.env,
-    PATH: [...bin, path.dirname(process.execPath), process.env.PATH].join(':'),
-  };
-  for (const step of plan.before) {
-    const { status } = spawnSync('bash', ['-c', step], {
-      cwd: here,
-      env,
-      stdio: ['ignore', 1, 2, 'ignore'],
-    });
-    if (status !== 0) stop(`the build step of the test script failed: ${step}`);
-  }
-}
-
 async function main() {
-  const plan = projectPlan();
+  const plan = projectPlan(here, readNodeTest) ?? { env: {}, flags: [], patterns: [], before: [] };
   const whole = new Set();
   const named = new Map();
   for (const id of request.tests) {
@@ -363,7 +228,8 @@ async function main() {
       named.set(file, [...(named.get(file) ?? []), id.slice(at + 2)]);
     }
   }
-  runBuild(plan);
+  const failed = runBuild(here, plan.before);
+  if (failed !== undefined) stop(`the build step of the test script failed: ${failed}`);
   const typescript = hasTsx() || Boolean(process.features.typescript) || plan.flags.length > 0;
   if (request.tests.length === 0) {
     const files = plan.patterns.length > 0 ? expand(plan.patterns, typescript) : [];

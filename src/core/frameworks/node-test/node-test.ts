@@ -1,6 +1,8 @@
 import { posix } from 'node:path';
 import { TOOLBOX, WORKSPACE } from '../../sandbox/sandbox.ts';
 import type { Framework, RunRequest, TestCommand } from '../framework.ts';
+import files from '../javascript/files.asset.mjs';
+import scripts from '../javascript/scripts.asset.mjs';
 import { parseReport } from '../report.ts';
 import { fileOf, insideProject } from '../select.ts';
 import { plantNodeTestCanaries } from './canaries.ts';
@@ -20,6 +22,8 @@ export const nodeTest: Framework = {
   detect: detectNodeTest,
   toolchain: (workspace) => findNode(workspace),
   toolbox: {
+    'javascript/files.asset.mjs': files,
+    'javascript/scripts.asset.mjs': scripts,
     'node-test/launch.mjs': launcher,
     'node-test/list.mjs': listHook,
     'node-test/reporter.mjs': reporter,

@@ -12,10 +12,11 @@ import json
 import os
 import re
 import sys
-import time
 
-MAX_TEXT = 8000
-MAX_FRAMES = 60
+sys.path[0] = os.path.join(os.path.dirname(sys.path[0]), "python")
+
+from prime_report import MAX_FRAMES, MAX_TEXT, Report, compared, cut
+
 # Options of a project's addopts that end a run early, split it over processes, reorder it by
 # earlier runs or measure coverage. The others are kept: plugins may need them.
 DROPPED = re.compile(
@@ -26,12 +27,6 @@ DROPPED = re.compile(
 )
 TAKES_VALUE = {"--maxfail", "--cov-report", "--cov-config", "--cov-fail-under", "--cov-context", "-n", "--numprocesses",
                "--dist", "--junitxml", "--junit-xml", "--html", "--color", "--lfnf", "--last-failed-no-failures"}
-ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-
-
-def cut(text, limit=MAX_TEXT):
-    text = ANSI.sub("", str(text)).encode("utf-8", "replace").decode("utf-8")
-    return text if len(text) <= limit else "%s … (%d characters left out)" % (text[:limit], len(text) - limit)
 
 
 def strip_options(args):
@@ -52,56 +47,12 @@ def strip_options(args):
     args[:] = kept
 
 
-class Reporter:
+class Reporter(Report):
     def __init__(self, fd, selected, here):
-        self.fd = fd
+        super().__init__(fd, here)
         self.selected = selected
-        self.here = here
         self.comparison = None
         self.places = {}
-
-    def write(self, **line):
-        data = (json.dumps(line, ensure_ascii=True) + "\n").encode("ascii")
-        while data:
-            try:
-                data = data[os.write(self.fd, data):]
-            except BlockingIOError:
-                time.sleep(0.005)
-
-    # -- paths ------------------------------------------------------------------------------
-
-    def relative(self, path):
-        path = str(path)
-        direct = os.path.relpath(os.path.join(self.here, path), self.here)
-        if not direct.startswith(".."):
-            return direct.replace(os.sep, "/")
-        # The workspace may be visible at a second path: the same file under another name.
-        try:
-            own = os.stat(path)
-            parts = path.split(os.sep)
-            for index in range(1, len(parts)):
-                candidate = os.sep.join(parts[index:])
-                try:
-                    other = os.stat(os.path.join(self.here, candidate))
-                except OSError:
-                    continue
-                if (own.st_dev, own.st_ino) == (other.st_dev, other.st_ino):
-                    return candidate.replace(os.sep, "/")
-        except OSError:
-            pass
-        return direct.replace(os.sep, "/")
-
-    def frames_of(self, traceback):
-        """Innermost first."""
-        frames = []
-        while traceback is not None:
-            code = traceback.tb_frame.f_code
-            frame = {"file": self.relative(code.co_filename), "line": traceback.tb_lineno or 1}
-            if not code.co_name.startswith("<"):
-                frame["function"] = code.co_name
-            frames.append(frame)
-            traceback = traceback.tb_next
-        return frames[::-1][:MAX_FRAMES]
 
     # -- hooks ------------------------------------------------------------------------------
 
@@ -195,19 +146,7 @@ class Reporter:
         op, left, right = self.comparison
         if op not in ("==", "is"):
             return {}
-        expected, actual = self.show(right), self.show(left)
-        # Strings read best without quotes, unless that makes two different values look alike.
-        if expected == actual or "" in (expected, actual):
-            expected, actual = self.show(right, quoted=True), self.show(left, quoted=True)
-        return {"expected": expected, "actual": actual}
-
-    @staticmethod
-    def show(value, quoted=False):
-        try:
-            text = value if type(value) is str and not quoted else repr(value)
-        except BaseException as error:  # a broken __repr__ must not break the report
-            text = "<unpresentable %s: %s>" % (type(value).__name__, type(error).__name__)
-        return cut(text, 4000)
+        return compared(right, left)
 
     @staticmethod
     def details(report):

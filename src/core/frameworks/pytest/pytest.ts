@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { TOOLBOX, WORKSPACE } from '../../sandbox/sandbox.ts';
 import type { Framework, RunRequest, TestCommand } from '../framework.ts';
 import { currentHost } from '../host.ts';
+import shared from '../python/prime_report.py';
 import { parseReport } from '../report.ts';
 import { fileOf, insideProject } from '../select.ts';
 import { plantPytestCanaries } from './canaries.ts';
@@ -18,7 +19,7 @@ export const pytest: Framework = {
   label: 'pytest',
   detect: detectPytest,
   toolchain: (workspace, wishes) => findPython(workspace, currentHost(), wishes),
-  toolbox: { 'pytest/plugin.py': plugin },
+  toolbox: { 'pytest/plugin.py': plugin, 'python/prime_report.py': shared },
   command,
   parse: (report, run) => parseReport(report, run, pytestSteering.isTestFile),
   steering: pytestSteering,

@@ -9,6 +9,7 @@ import probeScript from './probe.py';
 
 const PROBE_TIMEOUT_MS = 20_000;
 const LOOKUP_TIMEOUT_MS = 10_000;
+const INSTALL_PYTEST = ' && .venv/bin/python -m pip install pytest';
 
 const probed = z.object({
   version: z.string(),
@@ -37,13 +38,14 @@ interface Candidate {
 }
 
 /**
- * The first interpreter that has pytest: a chosen one, the workspace's own environment, the one of its
+ * The first interpreter that has pytest (or simply the first one): a chosen one, the workspace's own environment, the one of its
  * manager (poetry, pipenv, conda, pyenv), then PATH. Starts interpreters only to ask them.
  */
 export async function findPython(
   workspace: WorkspaceFiles,
   host: Host = currentHost(),
   wishes: ToolchainWishes = {},
+  needsPytest = true,
 ): Promise<ToolchainResult> {
   let first: { readonly candidate: Candidate; readonly found: Probed } | undefined;
   let refused: Candidate | undefined;
@@ -57,15 +59,15 @@ export async function findPython(
     }
     const found = await probe(candidate.program, host);
     if (!found) continue;
-    if (found.pytest !== null) return toolchainOf(host, workspace, candidate, found);
+    if (found.pytest !== null || !needsPytest)
+      return toolchainOf(host, workspace, candidate, found, needsPytest);
     first ??= { candidate, found };
   }
   if (refused) {
     return {
       kind: 'missing',
       reason: `The interpreter ${refused.where} is part of the repository itself, so it is not run on your machine.`,
-      remedy:
-        'Make an environment of your own: rename that folder, then python3 -m venv .venv && .venv/bin/python -m pip install pytest',
+      remedy: `Make an environment of your own: rename that folder, then python3 -m venv .venv${needsPytest ? INSTALL_PYTEST : ''}`,
     };
   }
   if (first) {
@@ -82,8 +84,7 @@ export async function findPython(
   return {
     kind: 'missing',
     reason: 'No Python was found: neither an environment of the workspace nor python3 on PATH.',
-    remedy:
-      'Install Python 3, then: python3 -m venv .venv && .venv/bin/python -m pip install pytest',
+    remedy: `Install Python 3, then: python3 -m venv .venv${needsPytest ? INSTALL_PYTEST : ''}`,
   };
 }
 
@@ -230,6 +231,7 @@ function toolchainOf(
   workspace: WorkspaceFiles,
   candidate: Candidate,
   found: Probed,
+  needsPytest: boolean,
 ): ToolchainResult {
   // `executable` is the program itself also behind a shim; a venv's must stay unresolved.
   const program = found.executable;
@@ -254,7 +256,7 @@ function toolchainOf(
   return {
     kind: 'found',
     program,
-    detail: `Python ${found.version} ${candidate.where}, pytest ${found.pytest}`,
+    detail: `Python ${found.version} ${candidate.where}${needsPytest ? `, pytest ${found.pytest}` : ''}`,
     toolchain: {
       path: [dirname(program)],
       mounts: neededMounts(

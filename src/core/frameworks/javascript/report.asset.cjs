@@ -1,0 +1,206 @@
+// What the reporters for JavaScript runners share: lines on descriptor 3 (see ../report.ts for their
+// shape), paths, frames and values. Paths are relative to the working directory, the project's folder.
+const fs = require('node:fs');
+const path = require('node:path');
+const { fileURLToPath } = require('node:url');
+const { inspect } = require('node:util');
+
+const REPORT_FD = 3;
+const MAX_TEXT = 8_000;
+const MAX_FRAMES = 40;
+const here = process.cwd();
+// Kept from before any test ran: tests may replace them.
+const { writeSync } = fs;
+const { stringify } = JSON;
+
+function write(line) {
+  const bytes = Buffer.from(`${stringify(line)}\n`);
+  let offset = 0;
+  while (offset < bytes.length) {
+    try {
+      offset += writeSync(REPORT_FD, bytes, offset);
+    } catch (error) {
+      if (error.code !== 'EAGAIN') throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+  }
+}
+
+const cut = (text, limit = MAX_TEXT) =>
+  text.length > limit
+    ? `${text.slice(0, limit)} … (${text.length - limit} characters left out)`
+    : text;
+
+const plain = (text) => String(text ?? '').replace(/\x1b\[[0-9;?]*[ -/]*[@-~]/g, '');
+
+const fileNames = new Map();
+
+/** The workspace may be visible at a second path (bind mounts): the same file under another name. */
+function relative(file) {
+  const known = fileNames.get(file);
+  if (known !== undefined) return known;
+  const found = findRelative(file);
+  fileNames.set(file, found);
+  return found;
+}
+
+function findRelative(file) {
+  let name = file;
+  if (name.startsWith('file://')) {
+    try {
+      name = fileURLToPath(name);
+    } catch {
+      return file;
+    }
+  }
+  name = path.resolve(here, name.replace(/\?.*$/, ''));
+  const direct = path.relative(here, name);
+  if (!direct.startsWith('..')) return direct;
+  try {
+    const { dev, ino } = fs.statSync(name);
+    const parts = name.split(path.sep);
+    for (let index = 1; index < parts.length; index += 1) {
+      const candidate = parts.slice(index).join(path.sep);
+      const found = fs.statSync(path.join(here, candidate), { throwIfNoEntry: false });
+      if (found && found.dev === dev && found.ino === ino) return candidate;
+    }
+  } catch {
+    // Not a file of this machine: a frame of the runtime.
+  }
+  return direct;
+}
+
+const ANONYMOUS =
+  /<anonymous>|^(?:Test|Suite|Context|Hook|Runnable|Promise|process|node|Harness)\b|^Object$|__vite_ssr|^eval$/;
+
+function framesOf(stack) {
+  const frames = [];
+  for (const line of plain(stack).split('\n')) {
+    const match =
+      /^\s*(?:at|❯) (?:async )?(?:(.*?) \()?((?:file:\/\/)?\/[^()]*?|[A-Za-z]:\\[^()]*?):(\d+):(\d+)\)?$/.exec(
+        line,
+      );
+    if (!match) continue;
+    const name = match[1]
+      ?.replace(/^new /, '')
+      .replace(/ \[as .*\]$/, '')
+      .replace(/^(?:Object|Module|Function|exports|module\.exports)\./, '');
+    const isNamed = name && !ANONYMOUS.test(name);
+    frames.push({
+      file: relative(match[2]),
+      line: Number(match[3]),
+      column: Number(match[4]),
+      ...(isNamed ? { function: name } : {}),
+    });
+    if (frames.length >= MAX_FRAMES) break;
+  }
+  return frames;
+}
+
+const shown = (value) =>
+  inspect(value, {
+    depth: 6,
+    maxArrayLength: 50,
+    maxStringLength: 2_000,
+    sorted: false,
+    breakLength: 80,
+  });
+
+/** Strings read best without quotes; where that would make two different values look alike, both keep them. */
+function values(expected, actual) {
+  const text = (value) => (typeof value === 'string' ? value : shown(value));
+  let pair = [text(expected), text(actual)];
+  if (pair[0] === pair[1] || pair.includes('')) pair = [shown(expected), shown(actual)];
+  return { expected: cut(pair[0]), actual: cut(pair[1]) };
+}
+
+const isNegated = (operator) =>
+  /^(?:not|doesNot|ifError|fail|throws|rejects)/i.test(String(operator ?? ''));
+
+/** Chai's own words (vitest has them too): the values in short, which say nothing more than the values. */
+const isGenerated = (text) =>
+  /^expected [\s\S]* to (?:be|equal|(?:deeply|strictly|loosely|deep) equal)\b/.test(text);
+/** Comparisons of size name both values; as `expected` and `actual` they would mislead. */
+const comparesSize = (text) =>
+  /^expected [\s\S]* to (?:be (?:above|below|at least|at most|within|greater|less|close)|have (?:a )?length (?:above|below|at|within))\b/.test(
+    text,
+  );
+
+/** Values of an assertion that compares for equality; {} for others. */
+function comparison(error) {
+  const comparable =
+    error.code === 'ERR_ASSERTION' ||
+    ('expected' in error && 'actual' in error && /Assert/i.test(String(error.name)));
+  if (!comparable || error.showDiff === false) return {};
+  if (!('expected' in error) || !('actual' in error) || isNegated(error.operator)) return {};
+  const text = plain(error.message);
+  if (comparesSize(text) || /^expected [\s\S]* (?:to not|not to) /.test(text)) return {};
+  return values(error.expected, error.actual);
+}
+
+/** `TypeError: no list`; of an assertion its text alone, without the difference that node appends. */
+function messageOf(error) {
+  const text = plain(error.message).replace(/\n+\+ actual - expected[\s\S]*$/, '');
+  const name = plain(error.name ?? 'Error');
+  if (error.code === 'ERR_ASSERTION' && error.generatedMessage) {
+    if (error.operator === '==' && / == /.test(text)) return 'Expected values to be loosely equal';
+    return text.replace(/:?(?:\n\n?|$)[\s\S]*$/, (rest) =>
+      /^:?\n\n? *assert/.test(rest) ? rest : '',
+    );
+  }
+  if (error.code === 'ERR_ASSERTION' || /^AssertionError/.test(name)) return text.trim() || name;
+  return text === '' ? name : `${name}: ${text}`;
+}
+
+/** The failure of an error object, or of anything else that was thrown. */
+function failureOf(error) {
+  if (error === null || (typeof error !== 'object' && typeof error !== 'function')) {
+    const text = typeof error === 'string' ? error : `thrown: ${shown(error)}`;
+    return { message: cut(text || 'failed without an error'), frames: [], details: cut(text) };
+  }
+  const isError = 'message' in error || 'stack' in error;
+  if (!isError) {
+    const text = `thrown: ${shown(error)}`;
+    return { message: cut(text), frames: [], details: cut(text) };
+  }
+  const compared = comparison(error);
+  const text = messageOf(error);
+  const says = compared.expected !== undefined && isGenerated(text);
+  return {
+    message: cut(says ? 'Expected values to be equal' : text),
+    ...compared,
+    frames: framesOf(error.stack),
+    details: cut(plain(error.stack ?? error.message), 2 * MAX_TEXT),
+  };
+}
+
+/** What remains of a stack when its frames are taken off. */
+const headOf = (stack) =>
+  plain(stack)
+    .split(/\n\s+at /)[0]
+    .trim();
+
+/** Tests of one name are told apart by `#2`, `#3` in the order in which they are asked for here. */
+function createNames() {
+  const counts = new Map();
+  return (id) => {
+    const count = (counts.get(id) ?? 0) + 1;
+    counts.set(id, count);
+    return count === 1 ? id : `${id} #${count}`;
+  };
+}
+
+module.exports = {
+  createNames,
+  cut,
+  failureOf,
+  framesOf,
+  headOf,
+  isGenerated,
+  messageOf,
+  plain,
+  relative,
+  shown,
+  values,
+  write,
+};
