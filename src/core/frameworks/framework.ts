@@ -43,7 +43,7 @@ export interface PlantedCanaries {
   readonly mustFail: readonly string[];
 }
 
-export type FrameworkId = 'node:test' | 'pytest' | 'command';
+export type FrameworkId = 'node:test' | 'pytest' | 'command' | 'go test' | 'cargo test' | 'junit';
 
 /** Host-side reading of the workspace, relative paths with forward slashes. */
 export interface WorkspaceFiles {
@@ -196,6 +196,8 @@ export interface Steering {
   isTestFile(path: string): boolean;
   /** Relative path → is the whole file configuration of the runner (pytest.ini, .npmrc, *.pth, sitecustomize.py)? */
   isSteeringFile(path: string): boolean;
+  /** Tests may live in such a file beside sources, so `restoreKeys` puts back its tests alone. */
+  holdsSources?(path: string): boolean;
   /** Shared files in which only some keys steer: puts those of `before` into `after`. undefined: not such a file. */
   restoreKeys(path: string, before: string | undefined, after: string): string | undefined;
 }

@@ -120,15 +120,16 @@ export function crashReason(exitCode: number, log: string): string {
   return last ? `${end}: ${last.slice(0, 500)}` : end;
 }
 
+/** Of our own reporters, or of `go test -json`. */
+const RESULT_LINE = /"type": ?"result"|"Action":"(?:pass|fail|skip)",.*"Test":/;
+
 function countResults(onProgress: (finished: number) => void): (chunk: Uint8Array) => void {
   let finished = 0;
   let rest = '';
   return (chunk) => {
     const lines = (rest + Buffer.from(chunk).toString('latin1')).split('\n');
     rest = lines.pop() ?? '';
-    const more = lines.filter(
-      (line) => line.includes('"type":"result"') || line.includes('"type": "result"'),
-    ).length;
+    const more = lines.filter((line) => RESULT_LINE.test(line)).length;
     if (more === 0) return;
     finished += more;
     onProgress(finished);

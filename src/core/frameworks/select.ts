@@ -9,7 +9,8 @@ export function isChosen(id: string, wanted: string): boolean {
   if (rest.startsWith('::') || rest.startsWith(' > ')) return true;
   // Node's names may hold brackets anywhere; only pytest puts parameters directly behind a name.
   if (rest.startsWith('[')) return rest.endsWith(']') && wanted.includes('.py::');
-  return rest.startsWith('/') && !wanted.includes('::');
+  // Go joins the names of subtests by slashes.
+  return rest.startsWith('/') && (!wanted.includes('::') || wanted.includes('_test.go::'));
 }
 
 /** An empty choice means all. */

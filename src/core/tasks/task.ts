@@ -56,7 +56,7 @@ export const taskSchema = z.strictObject({
   source: sourceSchema,
   /** Hash of the tree of original files, with all tests. */
   tree: hash,
-  framework: z.enum(['node:test', 'pytest', 'command']),
+  framework: z.enum(['node:test', 'pytest', 'command', 'go test', 'cargo test', 'junit']),
   projectPath: z.string(),
   bug: bugSchema,
   /** What is cut out of test files for the agent. Not overlapping, in order. */
