@@ -114,7 +114,10 @@ export function crashReason(exitCode: number, log: string): string {
   const lines = log.split('\n').filter((line) => line.trim() !== '');
   const telling =
     lines.findLast((line) => /^(?!.*usage:).*\berror: /.test(line)) ??
-    lines.findLast((line) => /^(?:E {2}|[\w.]*Error\b.*:)/.test(line));
+    lines.findLast((line) => /^(?:E {2}|[\w.]*Error\b.*:)/.test(line)) ??
+    // Maven's first error, and what Gradle says below its heading.
+    lines.find((line) => /^\[ERROR\] \w/.test(line)) ??
+    lines[lines.indexOf('* What went wrong:') + 1 || lines.length];
   const last = (telling ?? lines.at(-1))?.trim();
   const end = `the test run ended before any test was reported (${describeExit(exitCode)})`;
   return last ? `${end}: ${last.slice(0, 500)}` : end;
