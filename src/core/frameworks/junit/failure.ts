@@ -24,7 +24,7 @@ export function junitFailure({
   message,
   text,
 }: NonNullable<XmlTestCase['problem']>): JunitFailure {
-  const stated = message || firstLines(text, type);
+  const stated = withoutType(message || firstLines(text), type);
   const isAssertion = /Assert|ComparisonFailure/.test(type);
   const kind = type.slice(type.lastIndexOf('.') + 1);
   const shown = stated.split('\n').slice(0, MAX_LINES).join('\n').trim();
@@ -37,12 +37,16 @@ export function junitFailure({
   };
 }
 
-/** Gradle writes no message where there is none; the text then begins with the exception's name. */
-function firstLines(text: string, type: string): string {
+/** Before the frames. */
+function firstLines(text: string): string {
   const lines = text.split('\n');
   const end = lines.findIndex((line) => /^\s+at [\w$.]/.test(line));
-  const said = lines.slice(0, end < 0 ? 1 : end).join('\n');
-  return said.startsWith(type) ? said.slice(type.length).replace(/^: /, '') : said;
+  return lines.slice(0, end < 0 ? 1 : end).join('\n');
+}
+
+/** Gradle puts the exception's name in front of its message, Surefire does not. */
+function withoutType(text: string, type: string): string {
+  return type !== '' && text.startsWith(type) ? text.slice(type.length).replace(/^: ?/, '') : text;
 }
 
 /** `	at shop.Cart.total(Cart.java:9)`, with or without a module in front. */
