@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cargoTest } from '../../../src/core/frameworks/cargo-test/cargo-test.ts';
 import { renderTestRun } from '../../../src/core/tools/run-tests/render.ts';
+import { gradedProject } from '../../integration/frameworks/grade-support.ts';
 import {
   type Files,
   openProject,
@@ -232,4 +233,29 @@ test('a hanging test is named after the time limit, earlier results are kept', a
   } finally {
     await project.close();
   }
+});
+
+test('grading: tests inside of sources are put back, the fix beside them counts', async () => {
+  const source =
+    'pub fn add(a: i32, b: i32) -> i32 {\n    a - b\n}\n\n#[cfg(test)]\nmod tests {\n    use super::*;\n\n    #[test]\n    fn adds() {\n        assert_eq!(add(1, 2), 3);\n    }\n\n    #[test]\n    fn zero() {}\n}\n';
+  const project = await gradedProject(cargoTest, {
+    'Cargo.toml': manifest('a'),
+    'src/lib.rs': source,
+  });
+  expect(project.baseline.canaryFiles).toEqual(['src/lib.rs']);
+  const fixed = source.replace('a - b', 'a + b');
+  expect(await project.grade({ 'src/lib.rs': fixed })).toMatchObject({
+    verdict: 'passed',
+    reverted: [],
+    strict: { canaries: [] },
+  });
+  const weakened = source.replace('add(1, 2), 3', 'add(1, 2), -1');
+  expect(await project.grade({ 'src/lib.rs': weakened })).toMatchObject({
+    verdict: 'passed_with_test_changes',
+    reverted: ['src/lib.rs (test settings)'],
+  });
+  const both = fixed.replace('fn zero() {}', 'fn zero() {\n        assert!(true);\n    }');
+  expect(await project.grade({ 'src/lib.rs': both })).toMatchObject({ verdict: 'passed' });
+  const leaves = source.replace('a - b', 'std::process::exit(a - a + b - b)');
+  expect(await project.grade({ 'src/lib.rs': leaves })).toMatchObject({ verdict: 'failed' });
 });

@@ -4,6 +4,7 @@ import { junit } from '../../../src/core/frameworks/junit/junit.ts';
 import { runProgram } from '../../../src/core/platform/run-program.ts';
 import { createLocalSandbox } from '../../../src/core/sandbox/local/local.ts';
 import { renderTestRun } from '../../../src/core/tools/run-tests/render.ts';
+import { gradedProject } from '../../integration/frameworks/grade-support.ts';
 import {
   type Files,
   openProject,
@@ -278,11 +279,115 @@ describe('Maven with JUnit 5', () => {
     }
   });
 
+  test('grading: planted tests behave, a fix is solved, a listener of JUnit is reverted', async () => {
+    const graded = await gradedProject(junit, {
+      'pom.xml': pom(),
+      'src/main/java/shop/Calc.java': calc,
+      [file]: testClass(
+        '  @Test\n  void adds() {\n    assertEquals(3, Calc.add(1, 2));\n  }\n\n  @Test\n  void zero() {}',
+      ),
+    });
+    expect(graded.baseline.canaryFiles).toEqual([file]);
+    expect(
+      await graded.grade({ 'src/main/java/shop/Calc.java': calc.replace('a - b', 'a + b') }),
+    ).toMatchObject({ verdict: 'passed', strict: { canaries: [] } });
+    expect(
+      await graded.grade({
+        'src/main/java/shop/Calc.java': `${calc}// no fix\n`,
+        [file]: testClass('  @Test\n  void adds() {}'),
+      }),
+    ).toMatchObject({ verdict: 'failed', reverted: [file] });
+  });
+
   test('runs in the local sandbox, on a repository of packages that it cannot write to', async () => {
     const other = await openProject(junit, shop, { provider: createLocalSandbox() });
     try {
       const run = ran(await other.run([], TIME));
       expect(run.results).toHaveLength(8);
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+/** Gradle and JUnit 4 as Debian packages them: nothing is fetched at all. */
+describe('Gradle with JUnit 4', () => {
+  const build =
+    "apply plugin: 'java'\nrepositories { maven { url 'file:///usr/share/maven-repo' } }\ndependencies { testCompile 'junit:junit:4.x' }\n";
+  const junit4 = (body: string): string =>
+    `package shop;\n\nimport static org.junit.Assert.assertEquals;\n\nimport org.junit.Test;\n\npublic class CalcTest {\n${body}\n}\n`;
+  const files: Files = {
+    'settings.gradle': '\n',
+    'build.gradle': build,
+    'src/main/java/shop/Calc.java': calc,
+    [file]: junit4(
+      '  @Test\n  public void adds() {\n    assertEquals(3, Calc.add(1, 2));\n  }\n\n  @Test\n  public void zero() {}',
+    ),
+  };
+  let project: Project;
+  beforeAll(async () => {
+    const version = await runProgram('gradle', ['--version'], { env: process.env });
+    if (!/^Gradle 4\./m.test(version.stdout)) {
+      throw new Error(
+        `Debian's Gradle 4 and JUnit 4 are missing (apt-get install gradle junit4): ${version.stdout}${version.stderr}`,
+      );
+    }
+    project = await openProject(junit, files);
+  });
+  afterAll(async () => {
+    await project?.close();
+  });
+
+  test('a run of everything, one test, and the list', async () => {
+    const run = ran(await project.run([], TIME));
+    expect(statuses(run.results)).toEqual({
+      [`${file}::adds`]: 'failed',
+      [`${file}::zero`]: 'passed',
+    });
+    expect(run.complete).toBe(true);
+    expect(resultOf(run, `${file}::adds`).failure).toMatchObject({
+      expected: '3',
+      actual: '-1',
+      place: { file, line: 10 },
+    });
+    // A second run is a run as well, although nothing has changed.
+    expect(statuses(ran(await project.run([`${file}::zero`], TIME)).results)).toEqual({
+      [`${file}::zero`]: 'passed',
+    });
+    expect(ran(await project.run([], { ...TIME, listOnly: true })).results).toHaveLength(2);
+  });
+
+  test.each([
+    [
+      'a test that does not compile',
+      junit4('  @Test\n  public void a() {\n    int x = "a";\n  }'),
+      /ERROR src\/test\/java\/shop\/CalcTest.java\n {2}incompatible types: /,
+    ],
+    [
+      'System.exit in a test',
+      junit4('  @Test\n  public void dies() {\n    System.exit(3);\n  }'),
+      /FAIL src\/test\/java\/shop\/CalcTest.java::dies\n {2}this test was running when the test process ended/,
+    ],
+  ])('%s', async (_, source, expected) => {
+    const other = await openProject(junit, { ...files, [file]: source });
+    try {
+      expect(renderTestRun(await other.run([], TIME))).toMatch(expected);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test('a hanging test is named after the time limit', async () => {
+    const other = await openProject(junit, {
+      ...files,
+      [file]: junit4('  @Test\n  public void hangs() {\n    while (true) {}\n  }'),
+    });
+    try {
+      const run = await other.run([], { timeoutMs: 100_000 });
+      expect(run.kind).toBe('timeout');
+      expect(resultOf(run, `${file}::hangs`).failure?.message).toBe(
+        'this test had not ended when the time was up',
+      );
     } finally {
       await other.close();
     }

@@ -6,6 +6,7 @@ import type { Framework } from '../../../src/core/frameworks/framework.ts';
 import { goTest } from '../../../src/core/frameworks/go-test/go-test.ts';
 import { renderTestRun } from '../../../src/core/tools/run-tests/render.ts';
 import { onPath } from '../../support/tools.ts';
+import { gradedProject } from './grade-support.ts';
 import { type Files, openProject, type Project, ran, resultOf, statuses } from './support.ts';
 
 /**
@@ -319,5 +320,25 @@ if (go === undefined) {
     } finally {
       await project.close();
     }
+  });
+
+  test('grading: planted tests behave, a fix is solved, a changed test is not', async () => {
+    const source = 'package a\n\nfunc Add(a, b int) int { return a - b }\n';
+    const project = await gradedProject(framework, {
+      ...module('a'),
+      'a.go': source,
+      'a_test.go':
+        'package a\n\nimport "testing"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal("wrong sum")\n\t}\n}\n\nfunc TestZero(t *testing.T) {}\n',
+    });
+    expect(project.baseline.canaryFiles).toEqual(['a_test.go']);
+    expect(await project.grade({ 'a.go': source.replace('-', '+') })).toMatchObject({
+      verdict: 'passed',
+      strict: { canaries: [] },
+    });
+    expect(
+      await project.grade({ 'a.go': `${source}\n// no fix\n`, 'a_test.go': 'package a\n' }),
+    ).toMatchObject({ verdict: 'failed', reverted: ['a_test.go'] });
+    const leaves = `package a\n\nimport "syscall"\n\nfunc Add(a, b int) int {\n\tsyscall.Exit(0)\n\treturn 0\n}\n`;
+    expect(await project.grade({ 'a.go': leaves })).toMatchObject({ verdict: 'failed' });
   });
 }
