@@ -1,6 +1,9 @@
 import { ava } from './ava/ava.ts';
+import { cargoTest } from './cargo-test/cargo-test.ts';
 import type { Framework } from './framework.ts';
+import { goTest } from './go-test/go-test.ts';
 import { jest } from './jest/jest.ts';
+import { junit } from './junit/junit.ts';
 import { mocha } from './mocha/mocha.ts';
 import { nodeTest } from './node-test/node-test.ts';
 import { pytest } from './pytest/pytest.ts';
@@ -20,4 +23,7 @@ export const allFrameworks: readonly Framework[] = [
   tap,
   tape,
   ava,
+  goTest,
+  cargoTest,
+  junit,
 ];

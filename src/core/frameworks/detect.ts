@@ -18,6 +18,11 @@ const MANIFESTS = new Set([
   'setup.cfg',
   'pytest.ini',
   'tox.ini',
+  'go.mod',
+  'Cargo.toml',
+  'pom.xml',
+  'build.gradle',
+  'build.gradle.kts',
 ]);
 
 /**

@@ -53,6 +53,9 @@ export type FrameworkId =
   | 'tap'
   | 'tape'
   | 'ava'
+  | 'go test'
+  | 'cargo test'
+  | 'junit'
   | 'command';
 
 /** Host-side reading of the workspace, relative paths with forward slashes. */
@@ -206,6 +209,8 @@ export interface Steering {
   isTestFile(path: string): boolean;
   /** Relative path → is the whole file configuration of the runner (pytest.ini, .npmrc, *.pth, sitecustomize.py)? */
   isSteeringFile(path: string): boolean;
+  /** Tests may live in such a file beside sources, so `restoreKeys` puts back its tests alone. */
+  holdsSources?(path: string): boolean;
   /** Shared files in which only some keys steer: puts those of `before` into `after`. undefined: not such a file. */
   restoreKeys(path: string, before: string | undefined, after: string): string | undefined;
 }

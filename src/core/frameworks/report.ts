@@ -8,6 +8,7 @@ import type {
   TestFailure,
   TestResult,
 } from './framework.ts';
+import { readJsonLines } from './json-lines.ts';
 
 /**
  * What our reporters write, one JSON object a line. Paths and ids are relative to the project's
@@ -79,23 +80,6 @@ type ReportLine = z.infer<typeof reportLine>;
 type Frame = z.infer<typeof frame>;
 type RunningLine = Extract<ReportLine, { type: 'running' }>;
 
-/** Lines that cannot be read (cut, garbled, foreign) are left out. */
-function readLines(report: Uint8Array): ReportLine[] {
-  const lines: ReportLine[] = [];
-  for (const text of new TextDecoder().decode(report).split('\n')) {
-    if (!text.startsWith('{')) continue;
-    let value: unknown;
-    try {
-      value = JSON.parse(text);
-    } catch {
-      continue;
-    }
-    const parsed = reportLine.safeParse(value);
-    if (parsed.success) lines.push(parsed.data);
-  }
-  return lines;
-}
-
 const SEVERITY: Readonly<Record<TestResult['status'], number>> = {
   listed: 0,
   skipped: 1,
@@ -121,7 +105,7 @@ export function parseReport(
   const runningFiles = new Map<string, RunningLine>();
   let complete = false;
 
-  for (const line of readLines(report)) {
+  for (const line of readJsonLines(new TextDecoder().decode(report), reportLine)) {
     switch (line.type) {
       case 'start':
         break;
@@ -186,23 +170,38 @@ function createPlacer(projectPath: string, isTestFile: (path: string) => boolean
       const at = id.indexOf('::');
       return at < 0 ? file(id) : file(id.slice(0, at)) + id.slice(at);
     },
-    /** `place`: innermost frame in the test's own file, else in any test file, else anywhere of ours. */
-    frames: (
-      frames: readonly Frame[],
-      testFile: string,
-    ): { place?: SourcePlace; ownFrame?: SourcePlace } => {
-      const own = frames
-        .map((entry) => ({ ...entry, file: file(entry.file) }))
-        .filter((entry) => isOwnCode(entry.file));
-      const source = own.find((entry) => entry.file !== testFile && !isTestFile(entry.file));
-      const test =
-        own.find((entry) => entry.file === testFile) ?? own.find((entry) => isTestFile(entry.file));
-      const at = test ?? source;
-      return {
-        ...(at && { place: { file: at.file, line: at.line, column: at.column } }),
-        ...(source && { ownFrame: source }),
-      };
-    },
+    frames: (frames: readonly Frame[], testFile: string): FailurePlaces =>
+      placesOf(
+        frames.map((entry) => ({ ...entry, file: file(entry.file) })),
+        testFile,
+        isTestFile,
+      ),
+  };
+}
+
+export interface FailurePlaces {
+  readonly place?: SourcePlace;
+  readonly ownFrame?: SourcePlace;
+}
+
+/**
+ * `place`: innermost frame in the test's own file, else in any test file, else anywhere of ours.
+ *
+ * @param frames innermost first, files relative to the workspace
+ */
+export function placesOf(
+  frames: readonly SourcePlace[],
+  testFile: string,
+  isTestFile: (path: string) => boolean,
+): FailurePlaces {
+  const own = frames.filter((entry) => isOwnCode(entry.file));
+  const source = own.find((entry) => entry.file !== testFile && !isTestFile(entry.file));
+  const test =
+    own.find((entry) => entry.file === testFile) ?? own.find((entry) => isTestFile(entry.file));
+  const at = test ?? source;
+  return {
+    ...(at && { place: { file: at.file, line: at.line, column: at.column } }),
+    ...(source && { ownFrame: source }),
   };
 }
 

@@ -114,11 +114,17 @@ export function crashReason(exitCode: number, log: string): string {
   const lines = log.split('\n').filter((line) => line.trim() !== '');
   const telling =
     lines.findLast((line) => /^(?!.*usage:).*\berror: /.test(line)) ??
-    lines.findLast((line) => /^(?:E {2}|[\w.]*Error\b.*:)/.test(line));
+    lines.findLast((line) => /^(?:E {2}|[\w.]*Error\b.*:)/.test(line)) ??
+    // Maven's first error, and what Gradle says below its heading.
+    lines.find((line) => /^\[ERROR\] \w/.test(line)) ??
+    lines[lines.indexOf('* What went wrong:') + 1 || lines.length];
   const last = (telling ?? lines.at(-1))?.trim();
   const end = `the test run ended before any test was reported (${describeExit(exitCode)})`;
   return last ? `${end}: ${last.slice(0, 500)}` : end;
 }
+
+/** Of our own reporters, or of `go test -json`. */
+const RESULT_LINE = /"type": ?"result"|"Action":"(?:pass|fail|skip)",.*"Test":/;
 
 function countResults(onProgress: (finished: number) => void): (chunk: Uint8Array) => void {
   let finished = 0;
@@ -126,9 +132,7 @@ function countResults(onProgress: (finished: number) => void): (chunk: Uint8Arra
   return (chunk) => {
     const lines = (rest + Buffer.from(chunk).toString('latin1')).split('\n');
     rest = lines.pop() ?? '';
-    const more = lines.filter(
-      (line) => line.includes('"type":"result"') || line.includes('"type": "result"'),
-    ).length;
+    const more = lines.filter((line) => RESULT_LINE.test(line)).length;
     if (more === 0) return;
     finished += more;
     onProgress(finished);

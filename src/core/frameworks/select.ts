@@ -1,3 +1,6 @@
+const JVM = /\.(?:java|kt|groovy|scala)::/;
+const PARAMETERS = /\.(?:py|java|kt|groovy|scala)::/;
+
 /**
  * Does the test `id` belong to the choice `wanted`? A choice is a test's id, a suite or class, a
  * parametrised test without its parameters, a file or a folder.
@@ -7,9 +10,11 @@ export function isChosen(id: string, wanted: string): boolean {
   if (!id.startsWith(wanted)) return false;
   const rest = id.slice(wanted.length);
   if (rest.startsWith('::') || rest.startsWith(' > ')) return true;
-  // Node's names may hold brackets anywhere; only pytest puts parameters directly behind a name.
-  if (rest.startsWith('[')) return rest.endsWith(']') && wanted.includes('.py::');
-  return rest.startsWith('/') && !wanted.includes('::');
+  // Node's names may hold brackets anywhere; pytest and JUnit put parameters directly behind a name.
+  if (rest.startsWith('[')) return rest.endsWith(']') && PARAMETERS.test(wanted);
+  if (rest.startsWith('(')) return JVM.test(wanted);
+  // Go joins the names of subtests by slashes.
+  return rest.startsWith('/') && (!wanted.includes('::') || wanted.includes('_test.go::'));
 }
 
 /** An empty choice means all. */

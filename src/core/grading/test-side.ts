@@ -52,9 +52,9 @@ export async function isTestSide(
 ): Promise<boolean> {
   for (const raw of part.touches) {
     const path = fromRawPath(raw);
-    if (context.testFiles.has(path) || context.preloaded.has(path) || GIT_FILE.test(path))
-      return true;
     const { steering, id } = framework;
+    const isTests = context.testFiles.has(path) && steering.holdsSources?.(path) !== true;
+    if (isTests || context.preloaded.has(path) || GIT_FILE.test(path)) return true;
     if (steering.isSteeringFile(path)) return true;
     if (inFolderOfTests(path, context) || isComparedData(path)) return true;
     if (id === 'pytest') {
