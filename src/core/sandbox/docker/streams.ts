@@ -64,6 +64,9 @@ export async function attachContainer(container: Docker.Container): Promise<Supe
     stderr: true,
     hijack: true,
   })) as unknown as Duplex;
+  // Podman takes the body of the request for the first bytes of stdin. With the end of a line behind it
+  // that is a request of no kind, which the supervisor passes over.
+  stream.write('\n');
   const output = new PassThrough();
   const control = new PassThrough();
   const forward = (to: PassThrough) => (bytes: Buffer) => {
