@@ -77,7 +77,7 @@ describe('a workspace with nothing to fix', () => {
     expect(said(await run(['fix']))).toMatchInlineSnapshot(`
       "exit 2
       prime-agent: No tests were found in <workspace>.
-      Known test frameworks: node:test, pytest. For another one pass its command: --command "make test".
+      Known test frameworks: node:test, pytest, vitest, jest, mocha, unittest, tap, tape, ava, go test, cargo test, JUnit XML (Maven, Gradle). For another one pass its command: --command "make test".
       "
     `);
     const { stdout, code } = await run(['fix', '--json']);

@@ -30,7 +30,7 @@ describe('no engine', () => {
       available: false,
       reason: `No container engine answers at ${host}`,
       remedy:
-        'Start it (`sudo systemctl start docker`, Docker Desktop, or `systemctl --user start podman.socket`), or name another one with DOCKER_HOST.',
+        'Start it (`sudo systemctl start docker`, Docker Desktop, or the user service podman.socket), or name another one with DOCKER_HOST.',
     });
     expect(await chooseSandbox('docker', { environment: { DOCKER_HOST: host } })).toMatchObject({
       kind: 'unavailable',

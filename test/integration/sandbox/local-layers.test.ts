@@ -197,7 +197,7 @@ test('what is missing is named with its remedy', async () => {
       kind: 'unavailable',
       reason: 'No sandbox: bubblewrap (bwrap) was not found.',
       remedy:
-        'Install it: `sudo apt-get install bubblewrap` (Fedora: `sudo dnf install bubblewrap`). Or `--sandbox none`, if you accept that commands run without isolation.',
+        'Install it: `sudo apt-get install bubblewrap` (Fedora: `sudo dnf install bubblewrap`). Or `--sandbox docker`, or `--sandbox none`, if you accept that commands run without isolation.',
     });
   } finally {
     process.env.PATH = path;

@@ -47,7 +47,7 @@ export function describeEngineError(error: unknown, address: string): EngineProb
     return {
       reason: `No container engine answers at ${address}`,
       remedy:
-        'Start it (`sudo systemctl start docker`, Docker Desktop, or `systemctl --user start podman.socket`), or name another one with DOCKER_HOST.',
+        'Start it (`sudo systemctl start docker`, Docker Desktop, or the user service podman.socket), or name another one with DOCKER_HOST.',
     };
   }
   if (NO_HOST.has(code)) {
