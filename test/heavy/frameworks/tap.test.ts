@@ -62,7 +62,7 @@ t.test('rejects', async () => { await Promise.reject(new RangeError('too far'));
     },
     [`${file}::throws from the source`]: {
       message: 'TypeError: no list',
-      place: { file, line: 8, column: 43 },
+      place: { file, line: 9, column: 43 },
       ownFrame: { file: 'src/cart.js', line: 2, column: 36, function: 'total' },
     },
     [`${file}::counts (a|b)`]: { message: 'with tax', expected: '12', actual: '1' },
@@ -89,7 +89,7 @@ t.test('rejects', async () => { await Promise.reject(new RangeError('too far'));
       'test/c.test.js': `${head}t.test('fine', (t) => { t.equal(1, 1); t.end(); });\n`,
     },
     says: [
-      /FAIL test\/a\.test\.js::dies\n {2}the test process was ended by SIGKILL while this test ran/,
+      /FAIL test\/a\.test\.js(?:::dies)?\n {2}the test process was ended by SIGKILL while this (?:test|file) ran/,
       /FAIL test\/b\.test\.js::leaves\n {2}the test process exited with code 1 while this test ran/,
       /2 passed/,
     ],
@@ -117,7 +117,7 @@ t.test('rejects', async () => { await Promise.reject(new RangeError('too far'));
     },
     cheat: {
       'src/one.js':
-        "const t = require('tap');\nconst test = t.test;\nt.test = (name, body) => test(name, (inner) => { inner.equal = () => inner.pass('same'); return body(inner); });\nexports.one = 2;\n",
+        "const { TestBase } = require('@tapjs/core');\nconst { printResult } = TestBase.prototype;\nTestBase.prototype.printResult = function (_, ...rest) { return printResult.call(this, true, ...rest); };\nexports.one = 2;\n",
     },
   },
 });

@@ -101,13 +101,13 @@ function tellFile(state, failure) {
 }
 
 function broken(state, how) {
-  const [first] = state.pending;
-  const what = first === undefined ? 'file' : 'test';
-  const message = `the test process ${how} while this ${what} ran`;
+  const waiting = [...state.pending];
+  // Tests of a file run at the same time: which of those without a result it was nobody can tell.
+  const what = ['this file', 'this test'][waiting.length] ?? 'this test or another of its file';
+  const message = `the test process ${how} while ${what} ran`;
   const failure = { message, frames: [], details: message };
-  state.pending.clear();
-  if (first === undefined) tellFile(state, failure);
-  else tell(state, first, { status: 'error', failure });
+  if (waiting.length === 0) tellFile(state, failure);
+  for (const title of waiting) tell(state, title, { status: 'error', failure });
 }
 
 function loadFailed(state, error) {
@@ -246,7 +246,7 @@ async function main() {
   const nothing = 'prime-agent: no test has this name';
   process.argv = [
     ...[process.argv[0], path.join(path.dirname(manifest), 'entrypoints/cli.mjs')],
-    ...[...options, '--tap', '--no-color'],
+    ...[...options, '--tap', '--no-color', '--no-fail-fast'],
     ...(list ? [`--match=${nothing}`] : []),
     ...(everything ? patterns : files),
   ];

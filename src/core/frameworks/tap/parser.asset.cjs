@@ -107,7 +107,14 @@ function createParser({ list, brokenFile }) {
 
   function open(level, name) {
     frames.length = level + 1;
-    frames.push({ name, number: createNames(), failure: undefined, childFailed: false, tests: 0 });
+    frames.push({
+      name,
+      number: createNames(),
+      failure: undefined,
+      childFailed: false,
+      tests: 0,
+      failed: 0,
+    });
     if (level === 0)
       write({ type: 'running', id: name, key: name, file: name, name: path.basename(name) });
     else write({ type: 'running', ...describe(level, name) });
@@ -124,6 +131,7 @@ function createParser({ list, brokenFile }) {
     if (skip !== undefined) return write({ ...base, status: 'skipped' });
     if (todo !== undefined) return write({ ...base, status: 'todo' });
     if (ok) return write({ ...base, status: 'passed' });
+    frames[1].failed += 1;
     if (level >= 2 && frames[level]) frames[level].childFailed = true;
     const failure = frame ? frame.failure : failureOfPoint(name, point.diagnostic);
     // Tests inside of it speak for themselves.
@@ -148,8 +156,15 @@ function createParser({ list, brokenFile }) {
       const base = { type: 'result', ...describe(level, name), durationMs: 0, status: 'error' };
       write({ ...base, failure: { frames: [], details: message, ...failure, message } });
       frames[1].tests += 1;
+      frames[1].failed += 1;
     }
     if (!point.ok && frames[1].tests === 0) brokenFile(file(), how);
+    else if (!point.ok && frames[1].failed === 0 && !list) {
+      const message = `the test process ${how} while this file ran`;
+      const base = { type: 'result', id: file(), file: file(), name: path.basename(file()) };
+      const failure = { message, frames: [], details: message };
+      write({ ...base, durationMs: 0, status: 'error', failure });
+    }
     write({ type: 'fileEnd', file: file() });
   }
 
