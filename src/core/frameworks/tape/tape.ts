@@ -17,7 +17,7 @@ export const tape: Framework = {
       isTestName: isScriptTestName,
       says: /['"]tape['"]/,
     }),
-  toolchain: (workspace) => findNodeWith(workspace, { name: 'tape', oldest: '4.0.0' }),
+  toolchain: (workspace) => findNodeWith(workspace, { name: 'tape', oldest: '5.0.0' }),
   toolbox: { ...sharedToolbox, 'tape/hook.asset.cjs': hook, 'tape/run.asset.mjs': runner },
   command: (request) => javaScriptCommand('tape', 'tape/run.asset.mjs', request),
   parse: (report, run) => parseReport(report, run, javaScriptSteering.isTestFile),
