@@ -117,7 +117,7 @@ t.test('rejects', async () => { await Promise.reject(new RangeError('too far'));
     },
     cheat: {
       'src/one.js':
-        "const { TestBase } = require('@tapjs/core');\nconst { printResult } = TestBase.prototype;\nTestBase.prototype.printResult = function (_, ...rest) { return printResult.call(this, true, ...rest); };\nexports.one = 2;\n",
+        "const { TestBase } = require('@tapjs/core');\nTestBase.prototype.fail = function (...words) { return this.pass(...words); };\nexports.one = 2;\n",
     },
   },
 });

@@ -123,6 +123,7 @@ it('is more', () => { expect(1).to.be.above(2); });
       /The test run broke off/,
     ],
   },
+  hangMs: 6_000,
   hang: {
     files: {
       'package.json': manifest,

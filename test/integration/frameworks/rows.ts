@@ -134,11 +134,12 @@ export function checkRows(rows: Rows): void {
   });
 
   const { unusable } = rows;
-  test.runIf(unusable !== undefined)('a runner that cannot start says why', async () => {
-    if (!unusable) return;
-    const run = await once(unusable.files, (project) => project.run());
-    expect(run.kind === 'crashed' ? run.reason : JSON.stringify(run)).toMatch(unusable.says);
-  });
+  if (unusable) {
+    test('a runner that cannot start says why', async () => {
+      const run = await once(unusable.files, (project) => project.run());
+      expect(run.kind === 'crashed' ? run.reason : JSON.stringify(run)).toMatch(unusable.says);
+    });
+  }
 
   describe('planted tests', () => {
     const { file, cheat } = rows.canaries;

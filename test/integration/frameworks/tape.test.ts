@@ -109,6 +109,7 @@ test('never', (t) => { t.end(); });
       /2 passed/,
     ],
   },
+  hangMs: 6_000,
   hang: {
     files: {
       'package.json': plain,

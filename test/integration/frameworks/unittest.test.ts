@@ -156,6 +156,7 @@ class Each(unittest.TestCase):
       /The test run broke off/,
     ],
   },
+  hangMs: 6_000,
   hang: {
     files: {
       'test_a.py': `${head}class A(unittest.TestCase):\n    def test_1_quick(self):\n        pass\n\n    def test_2_hangs(self):\n        while True:\n            pass\n`,

@@ -89,6 +89,9 @@ async function main() {
     bail: false,
     parallel: false,
     color: false,
+    // Otherwise mocha rewrites the paths of stacks.
+    'full-trace': true,
+    fullTrace: true,
     exit: true,
   });
 }
