@@ -56,6 +56,70 @@ describe('detecting frameworks', () => {
       { 'package.json': '{', 'a.test.js': usesNodeTest },
       ['node:test in /: a.test.js imports node:test'],
     ],
+    [
+      'a runner by its script, among flags and in front of others',
+      { 'package.json': '{"scripts":{"test":"tsc && cross-env CI=1 c8 vitest run && eslint ."}}' },
+      ['vitest in /: package.json: scripts.test runs vitest'],
+    ],
+    [
+      'two runners in one script',
+      { 'package.json': '{"scripts":{"test":"mocha && jest"}}' },
+      [
+        'jest in /: package.json: scripts.test runs jest',
+        'mocha in /: package.json: scripts.test runs mocha',
+      ],
+    ],
+    [
+      'a script of another name',
+      { 'package.json': '{"scripts":{"test:unit":"node node_modules/.bin/mocha"}}' },
+      ['mocha in /: package.json: scripts.test:unit runs mocha'],
+    ],
+    ['a configuration file', { '.mocharc.yml': '' }, ['mocha in /: .mocharc.yml exists']],
+    [
+      'a key of the manifest',
+      { 'package.json': '{"jest":{"testEnvironment":"node"}}' },
+      ['jest in /: package.json has jest'],
+    ],
+    [
+      'a dependency with tests',
+      {
+        'package.json': '{"devDependencies":{"tape":"5","tap":"21","ava":"6"}}',
+        'test/a.js': "const test = require('tape');\n",
+      },
+      ['tape in /: package.json depends on tape, and test/a.js is named like a test'],
+    ],
+    [
+      'a dependency that is something else',
+      { 'package.json': '{"devDependencies":{"jest-codemods":"1"},"scripts":{"test":"./jest/x"}}' },
+      [],
+    ],
+    [
+      'a monorepo with a runner of its own in each package',
+      {
+        'package.json': '{"workspaces":["packages/*"],"devDependencies":{"vitest":"4"}}',
+        'packages/a/package.json': '{"scripts":{"test":"vitest run"}}',
+        'packages/a/a.test.ts': "import { test } from 'vitest';\n",
+        'packages/b/package.json': '{"scripts":{"test":"mocha"}}',
+        'packages/c/package.json': '{"scripts":{"test":"ava"}}',
+        'packages/d/package.json': '{"scripts":{"test":"tap"}}',
+      },
+      [
+        'vitest in /packages/a: packages/a/ package.json: scripts.test runs vitest',
+        'mocha in /packages/b: packages/b/ package.json: scripts.test runs mocha',
+        'tap in /packages/d: packages/d/ package.json: scripts.test runs tap',
+        'ava in /packages/c: packages/c/ package.json: scripts.test runs ava',
+      ],
+    ],
+    [
+      'unittest alone',
+      { Makefile: 'test:\n\tpython -m unittest discover\n', 'test_x.py': 'import unittest\n' },
+      ['unittest in /: Makefile starts python -m unittest'],
+    ],
+    [
+      'unittest in a project that has pytest',
+      { 'requirements-dev.txt': 'pytest\n', 'test_x.py': 'import unittest\n' },
+      ['pytest in /: test_x.py is named like a test'],
+    ],
     ['pytest.ini', { 'pytest.ini': '' }, ['pytest in /: pytest.ini exists']],
     [
       'pyproject.toml',

@@ -1,4 +1,5 @@
 import type { Detection, WorkspaceFiles } from '../framework.ts';
+import { detectUnittest } from '../unittest/detect.ts';
 
 export async function detectPytest(workspace: WorkspaceFiles): Promise<Detection | undefined> {
   const found = (confidence: number, reason: string): Detection => ({
@@ -22,6 +23,8 @@ export async function detectPytest(workspace: WorkspaceFiles): Promise<Detection
   const conftest = files.find((file) => /(?:^|\/)conftest\.py$/.test(file));
   if (conftest) return found(0.85, `${conftest} exists`);
   const test = files.find(isPytestName);
+  // A project of unittest is run by unittest: pytest need not be there.
+  if (test && (await detectUnittest(workspace))) return undefined;
   if (test) return found(0.8, `${test} is named like a test`);
   return undefined;
 }
