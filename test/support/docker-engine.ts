@@ -372,12 +372,18 @@ except ImportError: print("")`,
   const files = existsSync(extensions) ? readdirSync(extensions) : [];
   const needed = [program, ...files.map((name) => join(extensions, name))];
   if (packages === '') return needed;
+  // In the image no environment is active, so its packages go where the interpreter itself looks.
+  const purelib = execFileSync(
+    program,
+    ['-c', 'import sysconfig; print(sysconfig.get_path("purelib"), end="")'],
+    { encoding: 'utf8' },
+  );
   for (const name of readdirSync(packages)) {
     if (
       !/^(pytest|_pytest|pluggy|iniconfig|packaging|pygments|py|exceptiongroup|tomli)\b/i.test(name)
     )
       continue;
-    cpSync(join(packages, name), join(root, packages, name), {
+    cpSync(join(packages, name), join(root, purelib, name), {
       recursive: true,
       filter: (source) => !source.endsWith('/__pycache__'),
     });

@@ -79,10 +79,12 @@ it('is more', () => { expect(1).to.be.above(2); });
       message: 'Expected values to be strictly equal',
       expected: '12',
       actual: '1',
-      place: { file, line: 5 },
+      place: { file, line: 5, column: 33 },
     },
     [`${file}::cart > throws from the source`]: {
       message: 'TypeError: no list',
+      place: { file, line: 6, column: 40 },
+      ownFrame: { file: 'src/cart.js', line: 2, column: 36, function: 'total' },
     },
     // Without quotes the two would look the same.
     [`${file}::strings`]: { expected: '12', actual: "'12'" },

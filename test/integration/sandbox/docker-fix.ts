@@ -58,6 +58,7 @@ export function describeFix(engine: TestEngine): void {
 
     test.each([
       ['shop-cart', 'test/coupons.test.js::CouponBook > is expired at the very moment it ends'],
+      ['timesheet', 'tests/test_report.py::test_a_week_ends_on_sunday'],
     ])(
       'examples/%s: both transcripts are identical apart from times',
       async (name, target) => {
