@@ -1,4 +1,4 @@
-import type { PlantedCanaries } from '../framework.ts';
+import type { PlantCanaries, PlantedCanaries } from '../framework.ts';
 
 /** Names of the planted tests; the first one must pass. */
 export function plantedNames(nonce: string): {
@@ -17,6 +17,31 @@ export function planted(file: string, source: string, code: string, nonce: strin
     mustPass: [id(pass)],
     mustFail: fails.map(id),
   } satisfies PlantedCanaries;
+}
+
+/** For runners whose tests get what asserts as an argument; a `.only` of any of its functions counts. */
+export function plantImported(
+  from: string,
+  bodies: Readonly<Record<'pass' | 'raise' | 'equal' | 'deep', string>>,
+): PlantCanaries {
+  return (file, source, nonce) => {
+    if (hasOnly(source) || /\.only\s*\(/.test(source)) return undefined;
+    const { pass, fails } = plantedNames(nonce);
+    const [raise, equal, deep] = fails;
+    const test = `test_${nonce}`;
+    const imports = isModule(file, source)
+      ? `import ${test} from '${from}';`
+      : `const ${test} = require('${from}');`;
+    const code = `
+;
+${imports}
+${test}(${JSON.stringify(pass)}, ${bodies.pass});
+${test}(${JSON.stringify(raise)}, ${bodies.raise});
+${test}(${JSON.stringify(equal)}, ${bodies.equal});
+${test}(${JSON.stringify(deep)}, ${bodies.deep});
+`;
+    return planted(file, source, code, nonce);
+  };
 }
 
 /** Where only chosen tests of a file run, planted ones would not. */
