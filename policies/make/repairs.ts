@@ -11,6 +11,7 @@ import type {
   Conversation,
   ConversationMessage,
 } from '../../src/core/tasks/demonstrations/demonstrate.ts';
+import { MOST_LINES } from '../../src/core/tasks/demonstrations/plan.ts';
 import { noiseEdits } from '../../src/core/tasks/generate/token-noise.ts';
 import { applyEdit, type Edit } from '../../src/core/tasks/operators/edit.ts';
 import { listEdits } from '../../src/core/tasks/operators/list-edits.ts';
@@ -150,7 +151,7 @@ function played(
   // Those above are right again when one comes to it, so its place is that of the source.
   for (const { from, oldText, newText, line } of bugs) {
     const back = { from, to: from + newText.length, newText: oldText };
-    const fragment = toReplacement(text, back, 6);
+    const fragment = toReplacement(text, back, MOST_LINES);
     if (fragment === undefined) return;
     text = applyEdit(text, back);
     const args = {

@@ -43,7 +43,7 @@ export interface PlanOptions {
 }
 
 /** Of an edit's old text. */
-const MOST_LINES = 6;
+export const MOST_LINES = 6;
 
 /** Figures of the demonstrations that nano learnt from. */
 export const DEMONSTRATION_OPTIONS: Omit<PlanOptions, 'heldOutOperators'> = {
