@@ -86,8 +86,9 @@ class PrimeReporter {
   onTestCaseResult(test, result) {
     const file = relative(test.path);
     const known = this.names(file);
-    known.running = undefined;
     const { key } = this.describe(file, result);
+    // Jest may tell the start of the next test before the end of this one.
+    if (known.running?.key === key) known.running = undefined;
     known.told.set(key, (known.told.get(key) ?? 0) + 1);
     this.result(file, result);
   }
