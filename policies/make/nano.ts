@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
 import { writePolicyManifest } from '../../src/core/policies/onnx/policy-folder.ts';
 import { codeChunks } from './code-chunks.ts';
+import { makeCorrections } from './corrections.ts';
 import { measureFolder } from './evaluate.ts';
 import { type LearnerEvent, type LearnerPlace, runLearner, runModule } from './learner.ts';
 import { measurePinned } from './pinned.ts';
@@ -99,6 +100,17 @@ async function main(): Promise<void> {
   for (const [index, phase] of settings.training.phases.entries()) {
     const folder = join(work, phase.name);
     const paths = [...shards.slice(0, phase.shards), ...(phase.repairs ? [repairs] : [])];
+    if (phase.corrections) {
+      const file = join(work, `corrections-${phase.name}.jsonl`);
+      paths.push(file);
+      if (!existsSync(file)) {
+        const player = join(work, 'player');
+        await makeFolder(model, player, settings, place);
+        const { testRuns } = rehearsalRuns;
+        const made = await makeCorrections(file, player, settings, heldOut, known, testRuns, say);
+        say(`corrections: ${made}`);
+      }
+    }
     await train(folder, settings, phase, paths, place, { index, start, tokenizer });
     model = join(folder, 'model');
     start = { kind: 'model', folder: model };

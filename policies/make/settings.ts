@@ -28,6 +28,19 @@ export interface NanoSettings {
     /** In each. */
     readonly edits: number;
   };
+  /** Attempts that the model of the phase before begins and the expert ends (corrections.ts). */
+  readonly corrections: {
+    readonly tasks: number;
+    readonly seed: number;
+    /** Attempts at each, with other names. */
+    readonly perTask: number;
+    /** In turn. */
+    readonly temperatures: readonly number[];
+    /** Replies before the expert takes over, one of these for each attempt. */
+    readonly turns: readonly [number, ...number[]];
+    /** Longer ones are left out. */
+    readonly mostCharacters: number;
+  };
   readonly vocabulary: number;
   readonly shape: {
     readonly hidden: number;
@@ -63,6 +76,8 @@ export interface Phase {
   readonly shards: number;
   /** The repairs as well. */
   readonly repairs: boolean;
+  /** The corrections of the phase before as well; made when the phase begins. */
+  readonly corrections: boolean;
   /** All of a conversation, or only what the policy writes. */
   readonly learn: 'everything' | 'assistant';
   readonly rows_per_step: number;
@@ -95,6 +110,14 @@ export const FULL: NanoSettings = {
     mostCharacters: 4_500,
   },
   repairs: { chunks: 20_000, variants: 1, edits: 3 },
+  corrections: {
+    tasks: 1500,
+    seed: 2001,
+    perTask: 3,
+    temperatures: [0, 0.6, 1],
+    turns: [2, 2, 3, 3, 4, 5, 6, 8, 10],
+    mostCharacters: 8_000,
+  },
   vocabulary: 1536,
   shape: {
     hidden: 192,
@@ -115,6 +138,7 @@ export const FULL: NanoSettings = {
         name: 'language',
         shards: 2,
         repairs: true,
+        corrections: false,
         learn: 'everything',
         rows_per_step: 16,
         steps: 200,
@@ -126,9 +150,34 @@ export const FULL: NanoSettings = {
         name: 'replies',
         shards: 3,
         repairs: true,
+        corrections: false,
         learn: 'assistant',
         rows_per_step: 16,
         steps: 1500,
+        peak: 2e-3,
+        schedule: 'cosine',
+        warmup_steps: 30,
+      },
+      {
+        name: 'practice',
+        shards: 3,
+        repairs: true,
+        corrections: false,
+        learn: 'assistant',
+        rows_per_step: 16,
+        steps: 900,
+        peak: 2e-3,
+        schedule: 'constant',
+        warmup_steps: 30,
+      },
+      {
+        name: 'corrected',
+        shards: 3,
+        repairs: true,
+        corrections: true,
+        learn: 'assistant',
+        rows_per_step: 16,
+        steps: 1200,
         peak: 2e-3,
         schedule: 'cosine',
         warmup_steps: 30,
@@ -156,6 +205,12 @@ export const SMOKE: NanoSettings = {
     firstSeed: 7,
   },
   repairs: { chunks: 100, variants: 1, edits: 3 },
+  corrections: {
+    ...FULL.corrections,
+    tasks: 4,
+    perTask: 1,
+    turns: [1],
+  },
   vocabulary: 400,
   shape: {
     hidden: 48,
@@ -176,6 +231,7 @@ export const SMOKE: NanoSettings = {
         name: 'language',
         shards: 1,
         repairs: false,
+        corrections: false,
         learn: 'assistant',
         rows_per_step: 4,
         steps: 6,
@@ -187,6 +243,7 @@ export const SMOKE: NanoSettings = {
         name: 'replies',
         shards: 1,
         repairs: true,
+        corrections: true,
         learn: 'assistant',
         rows_per_step: 4,
         steps: 6,

@@ -11,6 +11,8 @@ import { generateTasks } from '../../src/core/tasks/generate/generate-tasks.ts';
 import { allTemplates } from '../../src/core/tasks/generate/templates/all.ts';
 import { createChance } from '../../src/core/tasks/random.ts';
 import type { TestRuns } from '../../src/core/tasks/rehearsal/memory-session.ts';
+import type { Task } from '../../src/core/tasks/task.ts';
+import type { FileTree } from '../../src/core/tasks/tree.ts';
 import type { NanoSettings } from './settings.ts';
 import { type HeldOut, mayTrain } from './split.ts';
 
@@ -34,40 +36,27 @@ export async function makeShard(
   settings: NanoSettings,
   heldOut: HeldOut,
   testRuns: TestRuns,
-  /** Ids of tasks of earlier shards; those of this one are added. */
   known: Set<string>,
   say: (text: string) => void,
 ): Promise<ShardCounts> {
   const { demonstrations } = settings;
-  const seed = demonstrations.firstSeed + index;
-  const { tasks, trees } = await generateTasks({
-    count: demonstrations.tasksPerShard,
-    seed,
-    templates: allTemplates.filter(({ family }) => !heldOut.families.has(family)),
-    allows: (bug, source, path) => mayTrain(heldOut, bug, source, path),
-    noise: demonstrations.noise,
-    mostOfAShape: demonstrations.mostOfAShape,
-    onProgress: (count) => say(`shard ${index}: ${count} tasks`),
-  });
   const dropped: Record<string, number> = {};
   const drop = (reason: string): void => {
     dropped[reason] = (dropped[reason] ?? 0) + 1;
   };
+  const tasks = await trainingTasks({
+    count: demonstrations.tasksPerShard,
+    seed: demonstrations.firstSeed + index,
+    settings,
+    heldOut,
+    known,
+    drop,
+    onProgress: (count) => say(`shard ${index}: ${count} tasks`),
+  });
   const partial = `${file}.partial`;
   const out = createWriteStream(partial);
   let written = 0;
-  for (const task of tasks) {
-    const tree = trees.get(task.tree);
-    if (tree === undefined) continue;
-    if ([task.shapes.original, task.shapes.bug].some((shape) => heldOut.shapes.has(shape))) {
-      drop('the same normalised tree is held out');
-      continue;
-    }
-    if (known.has(task.id)) {
-      drop('in an earlier shard');
-      continue;
-    }
-    known.add(task.id);
+  for (const { task, tree } of tasks) {
     for (let variant = 0; variant < demonstrations.perTask; variant += 1) {
       const chance = createChance('demonstration', task.id, variant);
       const renamed = renameTask(task, tree, chance, chance.pick(demonstrations.renamed));
@@ -99,4 +88,46 @@ export async function makeShard(
   await once(out, 'close');
   await rename(partial, file);
   return { tasks: tasks.length, demonstrations: written, dropped };
+}
+
+export interface TrainingTasksOptions {
+  readonly count: number;
+  readonly seed: number;
+  readonly settings: NanoSettings;
+  readonly heldOut: HeldOut;
+  /** Ids of tasks that were made before; those of the new ones are added. */
+  readonly known: Set<string>;
+  readonly drop?: (reason: string) => void;
+  readonly onProgress: (count: number) => void;
+}
+
+/** At most `count` new tasks of families, operators and shapes that may be learnt from. */
+export async function trainingTasks(
+  options: TrainingTasksOptions,
+): Promise<readonly { readonly task: Task; readonly tree: FileTree }[]> {
+  const { count, seed, settings, heldOut, known, drop, onProgress } = options;
+  const { noise, mostOfAShape } = settings.demonstrations;
+  const { tasks, trees } = await generateTasks({
+    count,
+    seed,
+    templates: allTemplates.filter(({ family }) => !heldOut.families.has(family)),
+    allows: (bug, source, path) => mayTrain(heldOut, bug, source, path),
+    noise,
+    mostOfAShape,
+    onProgress,
+  });
+  const kept: { readonly task: Task; readonly tree: FileTree }[] = [];
+  for (const task of tasks) {
+    const tree = trees.get(task.tree);
+    if (tree === undefined) continue;
+    if ([task.shapes.original, task.shapes.bug].some((shape) => heldOut.shapes.has(shape))) {
+      drop?.('the same normalised tree is held out');
+    } else if (known.has(task.id)) {
+      drop?.('made before');
+    } else {
+      known.add(task.id);
+      kept.push({ task, tree });
+    }
+  }
+  return kept;
 }

@@ -35,7 +35,8 @@ interface Step {
   readonly ok: boolean;
 }
 
-const BUDGETS: Budgets = {
+/** Of an expert, who never comes near them. */
+export const EXPERT_BUDGETS: Budgets = {
   turns: 60,
   contextTokens: 100_000,
   generatedTokens: 100_000,
@@ -68,7 +69,7 @@ export async function demonstrate(
       tree,
       policy: createScriptedPolicy(script),
       seed: 0,
-      budgets: BUDGETS,
+      budgets: EXPERT_BUDGETS,
       rules: 'strict',
       sink: {
         append: async (line) => {
@@ -86,7 +87,13 @@ export async function demonstrate(
   if (attempt.row.outcome !== 'solved') return { kind: 'dropped', reason: attempt.row.reason };
   return {
     kind: 'conversation',
-    conversation: { id, messages: toConversation(attempt.messages, steps) },
+    conversation: {
+      id,
+      messages: toConversation(
+        attempt.messages,
+        steps.map(({ learnt }) => learnt),
+      ),
+    },
   };
 }
 
@@ -122,10 +129,14 @@ function edit(args: Step['arguments'], learnt: boolean, ok: boolean): Step {
   return { name: 'str_replace_editor', arguments: args, learnt, ok };
 }
 
-/** Without the system message, which nano does not read, and without the answer to `submit`. */
-function toConversation(
+/**
+ * Without the system message, which nano does not read, and without the answer to `submit`.
+ *
+ * @param learnt of each turn: is it learnt from?
+ */
+export function toConversation(
   messages: readonly Message[],
-  steps: readonly Step[],
+  learnt: readonly boolean[],
 ): readonly ConversationMessage[] {
   const kept: ConversationMessage[] = [];
   let turn = 0;
@@ -136,7 +147,7 @@ function toConversation(
       continue;
     }
     const calls = message.calls.map(({ name, arguments: args }) => ({ name, arguments: args }));
-    kept.push({ role: 'assistant', content: '', calls, train: steps[turn]?.learnt ?? false });
+    kept.push({ role: 'assistant', content: '', calls, train: learnt[turn] ?? false });
     turn += 1;
   }
   if (kept.at(-1)?.role === 'tool') kept.pop();
