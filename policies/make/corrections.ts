@@ -30,7 +30,7 @@ export async function makeCorrections(
   testRuns: TestRuns,
   say: (text: string) => void,
 ): Promise<number> {
-  const { tasks: count, seed, perTask, temperatures } = settings.corrections;
+  const { tasks: count, seed, perTask, attempts, temperatures } = settings.corrections;
   const tasks = await trainingTasks({
     count,
     seed,
@@ -39,7 +39,9 @@ export async function makeCorrections(
     known,
     onProgress: (made) => say(`corrections: ${made} tasks`),
   });
-  const jobs = tasks.flatMap((of) => Array.from({ length: perTask }, (_, at) => ({ ...of, at })));
+  const jobs = tasks
+    .flatMap((of) => Array.from({ length: perTask }, (_, at) => ({ ...of, at })))
+    .slice(0, attempts);
   const policies = await Promise.all(temperatures.map((at) => open(folder, at)));
   const partial = `${file}.partial`;
   const out = createWriteStream(partial);

@@ -100,9 +100,9 @@ async function main(): Promise<void> {
   for (const [index, phase] of settings.training.phases.entries()) {
     const folder = join(work, phase.name);
     const paths = [...shards.slice(0, phase.shards), ...(phase.repairs ? [repairs] : [])];
-    if (phase.corrections) {
+    if (phase.corrections > 0) {
       const file = join(work, `corrections-${phase.name}.jsonl`);
-      paths.push(file);
+      paths.push(...Array.from({ length: phase.corrections }, () => file));
       if (!existsSync(file)) {
         const player = join(work, 'player');
         await makeFolder(model, player, settings, place);

@@ -34,6 +34,8 @@ export interface NanoSettings {
     readonly seed: number;
     /** Attempts at each, with other names. */
     readonly perTask: number;
+    /** In all, at most. */
+    readonly attempts: number;
     /** In turn. */
     readonly temperatures: readonly number[];
     /** Replies before the expert takes over, one of these for each attempt. */
@@ -76,8 +78,8 @@ export interface Phase {
   readonly shards: number;
   /** The repairs as well. */
   readonly repairs: boolean;
-  /** The corrections of the phase before as well; made when the phase begins. */
-  readonly corrections: boolean;
+  /** How often the corrections are in it; 0: not at all. They are made when the phase begins. */
+  readonly corrections: number;
   /** All of a conversation, or only what the policy writes. */
   readonly learn: 'everything' | 'assistant';
   readonly rows_per_step: number;
@@ -111,9 +113,10 @@ export const FULL: NanoSettings = {
   },
   repairs: { chunks: 20_000, variants: 1, edits: 3 },
   corrections: {
-    tasks: 1500,
+    tasks: 1000,
     seed: 2001,
     perTask: 3,
+    attempts: 2400,
     temperatures: [0, 0.6, 1],
     turns: [2, 2, 3, 3, 4, 5, 6, 8, 10],
     mostCharacters: 8_000,
@@ -138,7 +141,7 @@ export const FULL: NanoSettings = {
         name: 'language',
         shards: 2,
         repairs: true,
-        corrections: false,
+        corrections: 0,
         learn: 'everything',
         rows_per_step: 16,
         steps: 200,
@@ -150,7 +153,7 @@ export const FULL: NanoSettings = {
         name: 'replies',
         shards: 3,
         repairs: true,
-        corrections: false,
+        corrections: 0,
         learn: 'assistant',
         rows_per_step: 16,
         steps: 1500,
@@ -162,7 +165,7 @@ export const FULL: NanoSettings = {
         name: 'practice',
         shards: 3,
         repairs: true,
-        corrections: false,
+        corrections: 0,
         learn: 'assistant',
         rows_per_step: 16,
         steps: 900,
@@ -174,7 +177,7 @@ export const FULL: NanoSettings = {
         name: 'corrected',
         shards: 3,
         repairs: true,
-        corrections: true,
+        corrections: 4,
         learn: 'assistant',
         rows_per_step: 16,
         steps: 1200,
@@ -231,7 +234,7 @@ export const SMOKE: NanoSettings = {
         name: 'language',
         shards: 1,
         repairs: false,
-        corrections: false,
+        corrections: 0,
         learn: 'assistant',
         rows_per_step: 4,
         steps: 6,
@@ -243,7 +246,7 @@ export const SMOKE: NanoSettings = {
         name: 'replies',
         shards: 1,
         repairs: true,
-        corrections: true,
+        corrections: 1,
         learn: 'assistant',
         rows_per_step: 4,
         steps: 6,
