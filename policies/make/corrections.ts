@@ -1,8 +1,9 @@
 import { createWriteStream } from 'node:fs';
-import { rename } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
 import { createOnnxPolicy } from '../../src/core/policies/onnx/onnx-policy.ts';
 import type { Policy } from '../../src/core/policies/policy.ts';
+import type { Conversation } from '../../src/core/tasks/demonstrations/demonstrate.ts';
 import {
   DEMONSTRATION_OPTIONS,
   planDemonstration,
@@ -103,4 +104,14 @@ async function correct(
   if (made.kind === 'dropped') return;
   const line = JSON.stringify(made.conversation);
   return line.length > settings.corrections.mostCharacters ? undefined : line;
+}
+
+/** Every conversation so many times, each time under another id; those of a conversation must differ. */
+export async function repeat(from: string, to: string, times: number): Promise<void> {
+  const lines = (await readFile(from, 'utf8')).split('\n').filter((line) => line !== '');
+  const rows = lines.map((line) => JSON.parse(line) as Conversation);
+  const all = Array.from({ length: times }, (_, time) =>
+    rows.map((row) => `${JSON.stringify({ ...row, id: `${row.id}-${time}` })}\n`),
+  );
+  await writeFile(to, all.flat().join(''));
 }

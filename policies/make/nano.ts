@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
 import { writePolicyManifest } from '../../src/core/policies/onnx/policy-folder.ts';
 import { codeChunks } from './code-chunks.ts';
-import { makeCorrections } from './corrections.ts';
+import { makeCorrections, repeat } from './corrections.ts';
 import { measureFolder } from './evaluate.ts';
 import { type LearnerEvent, type LearnerPlace, runLearner, runModule } from './learner.ts';
 import { measurePinned } from './pinned.ts';
@@ -102,7 +102,6 @@ async function main(): Promise<void> {
     const paths = [...shards.slice(0, phase.shards), ...(phase.repairs ? [repairs] : [])];
     if (phase.corrections > 0) {
       const file = join(work, `corrections-${phase.name}.jsonl`);
-      paths.push(...Array.from({ length: phase.corrections }, () => file));
       if (!existsSync(file)) {
         const player = join(work, 'player');
         await makeFolder(model, player, settings, place);
@@ -110,6 +109,10 @@ async function main(): Promise<void> {
         const made = await makeCorrections(file, player, settings, heldOut, known, testRuns, say);
         say(`corrections: ${made}`);
       }
+      const often = join(folder, 'corrections.jsonl');
+      await mkdir(folder, { recursive: true });
+      await repeat(file, often, phase.corrections);
+      paths.push(often);
     }
     await train(folder, settings, phase, paths, place, { index, start, tokenizer });
     model = join(folder, 'model');
