@@ -180,7 +180,7 @@ export const FULL: NanoSettings = {
         corrections: 4,
         learn: 'assistant',
         rows_per_step: 16,
-        steps: 1100,
+        steps: 660,
         peak: 2e-3,
         schedule: 'cosine',
         warmup_steps: 30,
