@@ -34,6 +34,7 @@ from .grpo_run import GrpoRun, StepLine, open_run
 from .json_line import json_line
 from .model import load_model, new_model
 from .model_source import ModelFolder, load_source
+from .one_process import sole_user
 from .rows import TrainingRow, read_rows
 from .strict import InputError, parse_json, read_json_lines
 from .supervised import SupervisedResult, train_supervised
@@ -86,17 +87,18 @@ def run_warm_start(request: WarmStartRequest, send: Send, stop: Callable[[], boo
                 f"{request.tokenizer} {vocabulary}"
             )
     send("data", {"rows": len(rows), "tokens": sum(len(row.ids) for row in rows)})
-    result = train_supervised(
-        model,
-        rows,
-        request.training,
-        request.run,
-        _data_hash(request),
-        on_step=lambda metrics: send("step", asdict(metrics)),
-        on_note=lambda text: send("note", {"text": text}),
-        should_stop=stop,
-        processes=request.processes,
-    )
+    with sole_user(request.run):
+        result = train_supervised(
+            model,
+            rows,
+            request.training,
+            request.run,
+            _data_hash(request),
+            on_step=lambda metrics: send("step", asdict(metrics)),
+            on_note=lambda text: send("note", {"text": text}),
+            should_stop=stop,
+            processes=request.processes,
+        )
     if not result.finished:
         return Outcome("interrupted", _summary(result))
     _write_model(model, tokenizer, request.out)
@@ -110,19 +112,20 @@ def run_grpo(
     if request.threads is not None:
         torch.set_num_threads(request.threads)
     model, tokenizer = load_source(ModelFolder(kind="model", folder=request.model))
-    run = open_run(
-        model,
-        request.training,
-        request.run,
-        request.publish,
-        _hash_of(sorted(request.model.glob("*.safetensors"))),
-        on_note=lambda text: send("note", {"text": text}),
-        processes=request.processes,
-    )
-    try:
-        return _steps(run, tokenizer, send, next_line)
-    finally:
-        run.close()
+    with sole_user(request.run):
+        run = open_run(
+            model,
+            request.training,
+            request.run,
+            request.publish,
+            _hash_of(sorted(request.model.glob("*.safetensors"))),
+            on_note=lambda text: send("note", {"text": text}),
+            processes=request.processes,
+        )
+        try:
+            return _steps(run, tokenizer, send, next_line)
+        finally:
+            run.close()
 
 
 def _steps(

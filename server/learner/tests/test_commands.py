@@ -22,6 +22,7 @@ from prime_learner.commands import (
 )
 from prime_learner.conversation import AssistantMessage, Message, encode, encode_text
 from prime_learner.grpo_run import StepLine
+from prime_learner.one_process import sole_user
 from prime_learner.rows import read_rows
 from prime_learner.stop import Stop
 from prime_learner.strict import InputError, Strict, parse_json
@@ -194,6 +195,15 @@ def test_encoded_conversations_are_the_rows_that_a_warm_start_trains_on(tmp_path
     rows = read_rows(out, tokenizer.get_vocab_size())
     assert rows == rows_of_conversations(read_conversations([conversations]), tokenizer)
     assert events[-1]["tokens"] == sum(len(row.ids) for row in rows)
+
+
+def test_two_processes_cannot_train_in_one_folder(tmp_path: Path) -> None:
+    request = _warm_start(tmp_path)
+    with sole_user(tmp_path / "run"):
+        code, events, _ = _run("warm-start", request)
+    assert (code, events[-1]["event"]) == (contract.EXIT_INPUT, "failed")
+    assert "another process trains in" in str(events[-1]["message"])
+    assert _run("warm-start", request)[0] == 0
 
 
 def test_refuses_a_model_with_another_vocabulary(tmp_path: Path) -> None:
