@@ -21,17 +21,26 @@ import type { HeldOut } from './split.ts';
 /** Attempts so many at a time: the policy decodes them together. */
 const PARALLEL = 48;
 
+export interface CorrectionsOptions {
+  readonly settings: NanoSettings;
+  /** From 0; each has tasks of its own. */
+  readonly round: number;
+  readonly heldOut: HeldOut;
+  /** Ids of tasks that were made before; those of the new ones are added. */
+  readonly known: Set<string>;
+  readonly testRuns: TestRuns;
+  readonly say: (text: string) => void;
+}
+
 /** Attempts that the policy of `folder` begins and the expert ends, written to `file` when all are there. */
 export async function makeCorrections(
   file: string,
   folder: string,
-  settings: NanoSettings,
-  heldOut: HeldOut,
-  known: Set<string>,
-  testRuns: TestRuns,
-  say: (text: string) => void,
+  options: CorrectionsOptions,
 ): Promise<number> {
-  const { tasks: count, seed, perTask, attempts, temperatures } = settings.corrections;
+  const { settings, round, heldOut, known, testRuns, say } = options;
+  const { tasks: count, perTask, attempts, temperatures } = settings.corrections;
+  const seed = settings.corrections.seed + round;
   const tasks = await trainingTasks({
     count,
     seed,

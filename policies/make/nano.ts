@@ -106,7 +106,15 @@ async function main(): Promise<void> {
         const player = join(work, 'player');
         await makeFolder(model, player, settings, place);
         const { testRuns } = rehearsalRuns;
-        const made = await makeCorrections(file, player, settings, heldOut, known, testRuns, say);
+        const made = await makeCorrections(file, player, {
+          settings,
+          // Other tasks in each phase.
+          round: settings.training.phases.slice(0, index).filter((p) => p.corrections > 0).length,
+          heldOut,
+          known,
+          testRuns,
+          say,
+        });
         say(`corrections: ${made}`);
       }
       const often = join(folder, 'corrections.jsonl');

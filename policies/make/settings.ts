@@ -31,10 +31,11 @@ export interface NanoSettings {
   /** Attempts that the model of the phase before begins and the expert ends (corrections.ts). */
   readonly corrections: {
     readonly tasks: number;
+    /** Of the first phase with corrections; each later one has the next. */
     readonly seed: number;
     /** Attempts at each, with other names. */
     readonly perTask: number;
-    /** In all, at most. */
+    /** In all in one phase, at most. */
     readonly attempts: number;
     /** In turn. */
     readonly temperatures: readonly number[];
@@ -96,7 +97,8 @@ const BUDGETS: Budgets = {
   contextTokens: 3_072,
   generatedTokens: 1_600,
   replyTokens: 200,
-  timeMs: 120_000,
+  // Turns and tokens are what binds: attempts that share a core with many others must not lose by it.
+  timeMs: 1_800_000,
 };
 
 export const FULL: NanoSettings = {
@@ -182,6 +184,18 @@ export const FULL: NanoSettings = {
         rows_per_step: 16,
         steps: 660,
         peak: 2e-3,
+        schedule: 'cosine',
+        warmup_steps: 30,
+      },
+      {
+        name: 'corrected-again',
+        shards: 3,
+        repairs: true,
+        corrections: 4,
+        learn: 'assistant',
+        rows_per_step: 16,
+        steps: 550,
+        peak: 1.5e-3,
         schedule: 'cosine',
         warmup_steps: 30,
       },
