@@ -7,7 +7,11 @@ const {
   readChoice,
   resolveFrom,
 } = require('../javascript/choice.asset.cjs');
-const { write } = require('../javascript/report.asset.cjs');
+const { lock, write } = require('../javascript/report.asset.cjs');
+// Loaded now, while what it needs is there.
+require('./reporter.asset.cjs');
+
+lock();
 
 const { tests, list, args } = JSON.parse(process.argv[2]);
 
