@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { delimiter } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { stateFolder } from '../platform/state-folder.ts';
 import { createPathMapping } from '../sandbox/path-mapping.ts';
@@ -45,6 +45,8 @@ export async function openWorkspaceRunner(
           ...toolchain.env,
           PATH: path,
           ...QUIET,
+          // Jest's, which has no variable of its own for it (see jest/run.asset.cjs).
+          PRIME_JEST_CACHE: join(folder, 'cache'),
           ...Object.fromEntries(given),
         },
         // A group of its own, so that a timeout ends what the tests started as well.
