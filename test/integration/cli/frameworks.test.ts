@@ -1,10 +1,9 @@
-import { realpath, symlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { realpath } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { installed } from '../frameworks/installed.ts';
-import { playScript, replace, submit } from './scripted-server.ts';
-import { buildCli, createWorld, type Files, type World } from './world.ts';
+import { expectFix, type Project, worldWith } from './framework-fix.ts';
+import { buildCli, type Files } from './world.ts';
 
 let cli: Awaited<ReturnType<typeof buildCli>>;
 beforeAll(async () => {
@@ -14,17 +13,6 @@ afterAll(() => cli.remove());
 
 const own = (): Promise<string> =>
   realpath(fileURLToPath(new URL('../../../node_modules', import.meta.url)));
-
-/** A workspace whose folders have dependencies, by links to folders that tests share. */
-async function worldWith(
-  files: Files,
-  modules: Readonly<Record<string, () => Promise<string>>>,
-): Promise<World> {
-  const world = await createWorld(cli.program, { '.gitignore': 'node_modules\n', ...files });
-  for (const [folder, find] of Object.entries(modules))
-    await symlink(await find(), join(world.workspace, folder, 'node_modules'));
-  return world;
-}
 
 /** `price` forgets the tax; `half` is fine, until somebody "mends" it too. */
 const COMMONJS = {
@@ -36,13 +24,6 @@ const MODULE = {
 };
 const load = "const { half, price } = require('../src/price.js');\n";
 const use = "import { half, price } from '../src/price.js';\n";
-
-interface Project {
-  readonly files: Files;
-  readonly modules?: () => Promise<string>;
-  readonly source?: string;
-  readonly target: string;
-}
 
 const projects: Readonly<Record<string, Project>> = {
   vitest: {
@@ -129,30 +110,7 @@ class Shop(unittest.TestCase):
 
 describe.each(Object.entries(projects))('fix with %s', (_, project) => {
   it('grades a wrong fix failed and the right one solved', async () => {
-    const { files, modules, target, source = 'src/price.js' } = project;
-    const { run } = await worldWith(files, modules ? { '': modules } : {});
-    let replies = 0;
-    // It mends the target and breaks the other test; then it is done properly.
-    const wrong = [
-      [replace(source, 'net - tax', 'net + tax'), replace(source, 'n / 2', 'n + 1')],
-      [submit('Plus instead of minus, and half.')],
-    ];
-    const right = [[replace(source, 'net - tax', 'net + tax')], [submit('Plus.')]];
-    const server = await playScript(() => {
-      replies += 1;
-      return replies <= wrong.length ? wrong : right;
-    });
-    const policy = ['--policy', server.baseUrl, '--attempts', '2'];
-    const { code, stdout, stderr } = await run(['fix', ...policy, '--json']);
-    const report = JSON.parse(stdout);
-    expect(report, stderr).toMatchObject({
-      outcome: 'solved',
-      solved: [target],
-      patch: expect.stringContaining('net + tax'),
-      tests: [{ id: target, attempts: [{ outcome: 'failed' }, { outcome: 'solved' }] }],
-    });
-    expect(report.patch).not.toContain('n + 1');
-    expect(code).toBe(0);
+    await expectFix(cli.program, project);
   });
 });
 
@@ -191,7 +149,7 @@ describe('a repository with several frameworks', () => {
   ] as const;
 
   it('mends each part with its own framework, and nothing but the part that is named', async () => {
-    const { run, read } = await worldWith(files, { 'packages/a': own });
+    const { run, read } = await worldWith(cli.program, files, { 'packages/a': own });
     for (const [framework, , source, target] of targets) {
       const { code, stdout, stderr } = await run(
         ['fix', '--test', target, '--attempts', '1', '--apply', '--json'],
