@@ -15,7 +15,12 @@ export interface WorkspaceRunner {
 }
 
 /** Caches of test runners stay out of the user's folder. */
-const QUIET = { PYTHONDONTWRITEBYTECODE: '1', CI: '1', NO_COLOR: '1' };
+const QUIET = {
+  PYTHONDONTWRITEBYTECODE: '1',
+  CI: '1',
+  NO_COLOR: '1',
+  DISABLE_V8_COMPILE_CACHE: '1',
+};
 
 export async function openWorkspaceRunner(
   root: string,
