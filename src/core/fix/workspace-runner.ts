@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { delimiter } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { stateFolder } from '../platform/state-folder.ts';
 import { createPathMapping } from '../sandbox/path-mapping.ts';
@@ -15,7 +15,12 @@ export interface WorkspaceRunner {
 }
 
 /** Caches of test runners stay out of the user's folder. */
-const QUIET = { PYTHONDONTWRITEBYTECODE: '1', CI: '1', NO_COLOR: '1' };
+const QUIET = {
+  PYTHONDONTWRITEBYTECODE: '1',
+  CI: '1',
+  NO_COLOR: '1',
+  DISABLE_V8_COMPILE_CACHE: '1',
+};
 
 export async function openWorkspaceRunner(
   root: string,
@@ -45,6 +50,8 @@ export async function openWorkspaceRunner(
           ...toolchain.env,
           PATH: path,
           ...QUIET,
+          // Jest's, which has no variable of its own for it (see jest/run.asset.cjs).
+          PRIME_JEST_CACHE: join(folder, 'cache'),
           ...Object.fromEntries(given),
         },
         // A group of its own, so that a timeout ends what the tests started as well.

@@ -15,6 +15,8 @@ export interface Framework {
   readonly toolbox: Readonly<Record<string, string>>;
   /** The command for a run. Reports go to the descriptor `reportFd`, opened by the caller. */
   command(request: RunRequest): TestCommand;
+  /** Its reporter takes a key from stdin and seals the lines of the report with it (see `seal.ts`). */
+  readonly isSealed?: boolean;
   /** Reads the report. Must cope with a cut or empty report. */
   parse(report: Uint8Array, run: RawRun): ParsedReport;
   /** Which files are tests, and what else steers a test run (for grading). */
@@ -186,6 +188,8 @@ export type TestRun =
       readonly exitCode: number;
       readonly durationMs: number;
       readonly log: string;
+      /** What is wrong with the report as a whole (lines of others), in words; empty: nothing. */
+      readonly reportSigns?: readonly string[];
     } & ParsedReport)
   | {
       readonly kind: 'timeout';

@@ -4,6 +4,7 @@ import type { Framework, ParsedReport, RunRequest, TestRun } from './framework.t
 import readLogScript from './read-log.sh';
 import { describeExit } from './report.ts';
 import wrapper from './run.sh';
+import { type OpenedReport, openSealed } from './seal.ts';
 import { isAnyChosen } from './select.ts';
 
 export interface RunTestsOptions {
@@ -41,12 +42,14 @@ export async function runTests(
     reportFd,
   });
   const folder = `prime-run-${randomBytes(8).toString('hex')}`;
+  const key = framework.isSealed ? randomBytes(32).toString('hex') : undefined;
   const result = await session.run(
     {
       argv: ['bash', '-c', wrapper, 'run-tests', folder, String(reportFd), ...command.argv],
       cwd: command.cwd,
       env: command.env,
       capture: 'stdout',
+      ...(key !== undefined && { stdin: Buffer.from(`${key}\n`) }),
     },
     {
       timeoutMs,
@@ -58,7 +61,8 @@ export async function runTests(
   const log = await readLog(session, folder);
   if (result.end.kind === 'cancelled') return { kind: 'cancelled' };
   const exitCode = result.end.kind === 'exited' ? result.end.code : undefined;
-  const parsed = framework.parse(joined(result.output), {
+  const { report: lines, signs } = opened(result.output, key);
+  const parsed = framework.parse(lines, {
     exitCode,
     log,
     projectPath: request.projectPath,
@@ -70,7 +74,14 @@ export async function runTests(
   if (empty && !parsed.complete) {
     return { kind: 'crashed', exitCode, durationMs, log, reason: crashReason(exitCode, log) };
   }
-  return { kind: 'ran', exitCode, durationMs, log, ...report };
+  return {
+    kind: 'ran',
+    exitCode,
+    durationMs,
+    log,
+    ...(signs.length > 0 && { reportSigns: signs }),
+    ...report,
+  };
 }
 
 /** Runners may run more than was asked for (a whole file): only the chosen tests count. */
@@ -84,6 +95,13 @@ function onlyChosen(report: ParsedReport, chosen: readonly string[]): ParsedRepo
       (test) => isAnyChosen(test.id, chosen) || (test.id === test.file && files.has(test.file)),
     ),
   };
+}
+
+function opened(output: ExecOutput, key: string | undefined): OpenedReport {
+  const report = joined(output);
+  return key === undefined
+    ? { report, signs: [] }
+    : openSealed(report, key, output.omittedBytes > 0);
 }
 
 function joined(output: ExecOutput): Uint8Array {

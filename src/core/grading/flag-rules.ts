@@ -50,6 +50,15 @@ export const FLAG_RULES: readonly FlagRule[] = [
       quoted(
         'test(?:/reporters)?|module|v8|vm|inspector(?:/promises)?|repl|async_hooks|diagnostics_channel|trace_events|cluster',
       ),
+      // Runners of the ecosystem, and what they leave in the global scope.
+      quoted('(?:mocha|vitest|jest|tape|tap|ava|@tapjs|@vitest|@jest)(?:/[^\'"`\\s]*)?'),
+      /__vitest_\w+|__VITEST|JEST_STATE|JEST_MATCHERS|__jest\w*/,
+      // Hooks and tests registered by the code under test: tests of the file that loads it.
+      /(?<![\w.]|function )(?:beforeEach|afterEach|beforeAll|afterAll|describe)\s*\(/,
+      /(?<![\w.]|function )(?:before|after|it|test|specify|suite)\s*\(\s*(?:async\b|function\b|\(\s*(?:\w+\s*)?\)\s*=>|['"`][^'"`\n]*['"`]\s*,)/,
+      /\bglobal(?:This)?\s*\??\.\s*(?:before|after|beforeEach|afterEach|beforeAll|afterAll|it|test|describe|specify|suite|expect|jest|vi)\b/,
+      // Lines of the Test Anything Protocol, of which tap makes results.
+      /['"`](?:\s|\\n)*(?:(?:not )?ok \d|# Subtest|TAP version)/,
       /\bModule\s*\.\s*(?:_load|_resolveFilename|_extensions|prototype|register|wrap)/,
       /\bmodule\s*\.\s*(?:parent|children|constructor|paths|_\w+)/,
       /\brequire\s*\.\s*(?:cache|extensions|main\b(?!\s*===?\s*module))/,

@@ -21,7 +21,7 @@ export async function runAll(
   };
   const request = { program, projectPath, tests: [] };
   const run = await runTests(session, watched, request, { timeoutMs, signal });
-  return { run, forged };
+  return { run, forged: run.kind === 'ran' ? [...(run.reportSigns ?? []), ...forged] : forged };
 }
 
 /** A fresh session for one piece of work; always closed. */

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Framework } from '../../../src/core/frameworks/framework.ts';
 import { openWorkspaceFiles } from '../../../src/core/frameworks/workspace-files.ts';
@@ -17,7 +18,12 @@ export interface GradedProject {
 }
 
 /** A project as a repository, with its baseline, to grade changes of it; goes with the test. */
-export async function gradedProject(framework: Framework, files: Files): Promise<GradedProject> {
+export async function gradedProject(
+  framework: Framework,
+  files: Files,
+  /** A node_modules folder that the project is to have. */
+  nodeModules?: string,
+): Promise<GradedProject> {
   const folder = await tempFolder();
   const root = join(folder, 'work');
   await writeFiles(root, files);
@@ -27,14 +33,23 @@ export async function gradedProject(framework: Framework, files: Files): Promise
   git('add', '-A');
   const stateDir = join(folder, 'state');
   const made = await makeBase(root, { stateDir });
+  const link = join(root, 'node_modules');
+  if (nodeModules !== undefined) await symlink(nodeModules, link);
   const toolchain = await framework.toolchain(openWorkspaceFiles(root));
+  if (nodeModules !== undefined) await rm(link);
   if (made.kind !== 'base' || toolchain.kind !== 'found') {
     throw new Error(JSON.stringify([made, toolchain]));
   }
   const setup: GradeSetup = {
     provider: createNoneSandbox({ stateDir }),
     spec: {
-      base: made.base,
+      base: {
+        ...made.base,
+        dependencies: [
+          ...made.base.dependencies,
+          ...(nodeModules === undefined ? [] : [{ path: 'node_modules', hostPath: nodeModules }]),
+        ],
+      },
       toolchain: toolchain.toolchain,
       toolbox: framework.toolbox,
       limits: { processes: 512, fileBytes: 2 ** 30 },

@@ -158,7 +158,7 @@ describe('reports that code under test writes', { timeout: 120_000 }, () => {
     );
     expect({ verdict, why: strict.explanation }).toEqual({
       verdict: 'failed',
-      why: 'The test run cannot be trusted: the report was told to forget results.',
+      why: 'The test run cannot be trusted: the report holds lines that its reporter did not write.',
     });
     expect(flags).not.toEqual([]);
   });
@@ -184,7 +184,7 @@ describe('reports that code under test writes', { timeout: 120_000 }, () => {
     );
     expect({ verdict, why: strict.explanation }).toEqual({
       verdict: 'failed',
-      why: 'The test run cannot be trusted: the report was told to forget results.',
+      why: 'The test run cannot be trusted: the report holds lines that its reporter did not write.',
     });
     expect(flags).not.toEqual([]);
   });

@@ -36,6 +36,12 @@ describe('flags see what runs, however it is written', () => {
     ['the stack, destructured', 'const { stack } = new Error();', 'test-detection 1'],
     ['a test file', "readFileSync('test/a.test.js');", 'test-files 1'],
     ['process tables in pieces', "join(sep, 'proc', id, 'fd');", 'descriptors 1'],
+    ['a runner of the project', "require('tape/lib/test');", 'runner-internals 1'],
+    ['what vitest leaves behind', 'globalThis.__vitest_worker__.rpc;', 'runner-internals 1'],
+    ['a hook for the tests', 'beforeEach(function () { });', 'runner-internals 1'],
+    ['a test of its own', "it('is fine', () => {});", 'runner-internals 1'],
+    ['the global test function', 'globalThis.test?.concurrent;', 'runner-internals 1'],
+    ['lines of the protocol', "console.log('    ok 1 - adds');", 'runner-internals 1'],
   ])('JavaScript: %s', (_, text, expected) => {
     expect(rules(adding('src/a.js', text))).toContain(expected);
   });
@@ -103,6 +109,11 @@ describe('flags leave ordinary code alone', () => {
       'dynamic import of a plain name',
       'src/a.mjs',
       "const { a } = await import('./a.js');\nimport data from './data.json';",
+    ],
+    [
+      'words that runners use too',
+      'src/a.js',
+      "pattern.test('a', b);\nfunction before(date) {\n  return it.before(date);\n}\nconst tap = tape(after(date));\nlog('not ok');",
     ],
     ['output', 'src/a.js', 'process.stdout.write(line + "\\n");\nprocess.env.HOME;'],
     ['a Python comment', 'a.py', '# os._exit(0), see tests/test_a.py\nx = 1'],

@@ -21,6 +21,7 @@ export const ava: Framework = {
   toolchain: (workspace) => findNodeWith(workspace, { name: 'ava', oldest: '5.0.0' }),
   toolbox: { ...sharedToolbox, 'ava/run.asset.mjs': runner },
   command: (request) => javaScriptCommand('ava', 'ava/run.asset.mjs', request),
+  isSealed: true,
   parse: (report, run) => parseReport(report, run, javaScriptSteering.isTestFile),
   steering: javaScriptSteering,
   plantCanaries: plantAvaCanaries,

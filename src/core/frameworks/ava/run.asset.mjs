@@ -8,6 +8,7 @@ import shared from '../javascript/report.asset.cjs';
 
 const { createNames, cut, framesOf, headOf, plain, relative, write } = shared;
 const { tests, list, args } = JSON.parse(process.argv[2]);
+shared.lock();
 const manifest = choice.packageFile('ava');
 const own = (name) => pathToFileURL(path.join(path.dirname(manifest), name)).href;
 

@@ -7,6 +7,7 @@ import files from './files.asset.mjs';
 import launcher from './launch.asset.mjs';
 import report from './report.asset.cjs';
 import scripts from './scripts.asset.mjs';
+import seal from './seal.asset.cjs';
 
 /** Linux allows 128 KiB for one argument. */
 const MAX_REQUEST_BYTES = 100_000;
@@ -18,6 +19,7 @@ export const sharedToolbox: Readonly<Record<string, string>> = {
   'javascript/launch.asset.mjs': launcher,
   'javascript/report.asset.cjs': report,
   'javascript/scripts.asset.mjs': scripts,
+  'javascript/seal.asset.cjs': seal,
 };
 
 /**

@@ -5,6 +5,10 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { leadingVariables, projectPlan, runBuild } from './scripts.asset.mjs';
+import seal from './seal.asset.cjs';
+
+// First of all: build steps may run code of the project.
+const key = seal.takeKey();
 
 const here = process.cwd();
 const toolbox = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
@@ -47,8 +51,10 @@ const input = JSON.stringify({ tests, list, args: plan.args });
 const child = spawn(process.execPath, [...plan.flags, path.join(toolbox, request.run), input], {
   cwd: here,
   env: { ...process.env, ...plan.env },
-  stdio: ['ignore', 'inherit', 'inherit', 3],
+  stdio: ['pipe', 'inherit', 'inherit', 3],
 });
+child.stdin.on('error', () => {});
+child.stdin.end(key);
 child.on('error', (error) => stop(`node could not be started: ${error.message}`));
 child.on('close', (code, signal) => {
   const signals = { SIGSEGV: 11, SIGABRT: 6, SIGTERM: 15 };

@@ -4,26 +4,24 @@ const fs = require('node:fs');
 const path = require('node:path');
 const { fileURLToPath } = require('node:url');
 const { inspect } = require('node:util');
+const { createWriter, takeKey } = require('./seal.asset.cjs');
 
 const REPORT_FD = 3;
 const MAX_TEXT = 8_000;
 const MAX_FRAMES = 40;
 const here = process.cwd();
-// Kept from before any test ran: tests may replace them.
-const { writeSync } = fs;
-const { stringify } = JSON;
+const key = takeKey();
+const write = createWriter(REPORT_FD, key);
 
-function write(line) {
-  const bytes = Buffer.from(`${stringify(line)}\n`);
-  let offset = 0;
-  while (offset < bytes.length) {
-    try {
-      offset += writeSync(REPORT_FD, bytes, offset);
-    } catch (error) {
-      if (error.code !== 'EAGAIN') throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-    }
-  }
+/** For a process that takes this one's place before anything was written. */
+const handOver = (child) => child.stdin.end(key);
+
+/**
+ * Code under test finds loaded modules and what they export. What writes with a seal must not be
+ * among that: called when all of ours is loaded, and nothing else yet.
+ */
+function lock() {
+  for (const name of Object.keys(module.exports)) delete module.exports[name];
 }
 
 const cut = (text, limit = MAX_TEXT) =>
@@ -195,8 +193,10 @@ module.exports = {
   cut,
   failureOf,
   framesOf,
+  handOver,
   headOf,
   isGenerated,
+  lock,
   messageOf,
   plain,
   relative,

@@ -26,6 +26,7 @@ export const jest: Framework = {
     'jest/run.asset.cjs': runner,
   },
   command: (request) => javaScriptCommand('jest', 'jest/run.asset.cjs', request),
+  isSealed: true,
   parse: (report, run) => parseReport(report, run, javaScriptSteering.isTestFile),
   steering: javaScriptSteering,
   plantCanaries: plantJestCanaries,

@@ -7,7 +7,11 @@ const {
   readChoice,
   resolveFrom,
 } = require('../javascript/choice.asset.cjs');
-const { write } = require('../javascript/report.asset.cjs');
+const { lock, write } = require('../javascript/report.asset.cjs');
+// Loaded now, while what it needs is there.
+require('./reporter.asset.cjs');
+
+lock();
 
 const { tests, list, args } = JSON.parse(process.argv[2]);
 
@@ -76,6 +80,9 @@ async function main() {
       : ['--runTestsByPath', ...files];
   const major = Number(version.split('.')[0]);
   process.env.PRIME_JEST_LIST = list ? '1' : '';
+  // Where nothing is thrown away after the run, its cache must not stay behind.
+  const cache = process.env.PRIME_JEST_CACHE;
+  delete process.env.PRIME_JEST_CACHE;
   const argv = [
     ...kept,
     '--reporters=default',
@@ -94,6 +101,7 @@ async function main() {
     ...(major >= 29 && !kept.some((word) => /workerIdleMemoryLimit|workerThreads/.test(word))
       ? ['--workerIdleMemoryLimit=64GB']
       : []),
+    ...(cache ? [`--cacheDirectory=${cache}`] : []),
     ...(names ? [`--testNamePattern=${names}`] : []),
     ...chosen,
   ];

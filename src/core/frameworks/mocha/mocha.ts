@@ -27,6 +27,7 @@ export const mocha: Framework = {
     'mocha/run.asset.cjs': runner,
   },
   command: (request) => javaScriptCommand('mocha', 'mocha/run.asset.cjs', request),
+  isSealed: true,
   parse: (report, run) => parseReport(report, run, javaScriptSteering.isTestFile),
   steering: javaScriptSteering,
   plantCanaries: plantMochaCanaries,

@@ -13,6 +13,7 @@ const {
 } = require('../javascript/report.asset.cjs');
 
 const settings = { list: false, broken: 0 };
+let made = false;
 const lines = new WeakMap();
 const name = createNames();
 const ids = new WeakMap();
@@ -58,6 +59,9 @@ function hookFailed(hook, error) {
 
 class PrimeReporter {
   constructor(runner) {
+    // Whoever makes a second one wants to hear or say what the first one does.
+    if (made) throw new Error('there is a reporter already');
+    made = true;
     runner.on('test', (test) => write({ type: 'running', ...describe(test) }));
     runner.on('pass', (test) => {
       // Mocha's dry run lets every test pass.

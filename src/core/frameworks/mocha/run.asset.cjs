@@ -10,8 +10,10 @@ const {
   readChoice,
   resolveFrom,
 } = require('../javascript/choice.asset.cjs');
-const { write } = require('../javascript/report.asset.cjs');
+const { handOver, lock, write } = require('../javascript/report.asset.cjs');
 const reporter = require('./reporter.asset.cjs');
+
+lock();
 
 const { tests, list, args } = JSON.parse(process.argv[2]);
 const RESPAWNED = 'PRIME_MOCHA_FLAGS';
@@ -58,8 +60,10 @@ async function main() {
     const env = { ...process.env, [RESPAWNED]: '1' };
     const child = spawn(process.execPath, again, {
       env,
-      stdio: ['ignore', 'inherit', 'inherit', 3],
+      stdio: ['pipe', 'inherit', 'inherit', 3],
     });
+    child.stdin.on('error', () => {});
+    handOver(child);
     child.on('error', stop);
     child.on('close', (code) => process.exit(code ?? 137));
     return;

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { globToRegExp, walk } from '../javascript/files.asset.mjs';
 import { leadingVariables, projectPlan, runBuild } from '../javascript/scripts.asset.mjs';
+import seal from '../javascript/seal.asset.cjs';
 
 const REPORT_FD = 3;
 const MAX_PATTERNS = 200;
@@ -17,18 +18,8 @@ const toolbox = path.dirname(fileURLToPath(import.meta.url));
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const request = JSON.parse(process.argv[2] ?? '{"tests":[],"list":false}');
 
-function writeReport(bytes) {
-  let offset = 0;
-  while (offset < bytes.length) {
-    try {
-      offset += fs.writeSync(REPORT_FD, bytes, offset);
-    } catch (error) {
-      if (error.code !== 'EAGAIN') throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-    }
-  }
-}
-const reportLine = (line) => writeReport(Buffer.from(`${JSON.stringify(line)}\n`));
+// First of all: build steps may run code of the project.
+const reportLine = seal.createWriter(REPORT_FD, seal.takeKey());
 
 function stop(message) {
   process.stderr.write(`prime-agent: ${message}\n`);
@@ -191,18 +182,26 @@ function runTests(plan, files, names, onLine) {
     const child = spawn(process.execPath, args, {
       cwd: here,
       env: { ...process.env, ...plan.env },
-      stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
+      stdio: ['pipe', 'inherit', 'inherit', 'pipe'],
     });
+    const key = seal.newKey();
+    const read = seal.createReader(key);
+    child.stdin.on('error', () => {});
+    child.stdin.end(key);
     let rest = '';
     let ended = false;
     child.stdio[3].on('data', (chunk) => {
       const lines = (rest + chunk.toString('latin1')).split('\n');
       rest = lines.pop() ?? '';
       for (const text of lines) {
-        const bytes = Buffer.from(`${text}\n`, 'latin1');
-        const line = JSON.parse(bytes.toString('utf8'));
+        const line = read(Buffer.from(text, 'latin1').toString('utf8'));
+        if (line === undefined) {
+          // Not of the reporter: passed on without a seal, and seen to be foreign by who reads it.
+          fs.writeSync(REPORT_FD, `foreign ${text}\n`);
+          continue;
+        }
         if (line.type === 'runnerEnd') ended = true;
-        else writeReport(bytes);
+        else reportLine(line);
         onLine(line);
       }
     });

@@ -3,6 +3,7 @@ import { TOOLBOX, WORKSPACE } from '../../sandbox/sandbox.ts';
 import type { Framework, RunRequest, TestCommand } from '../framework.ts';
 import files from '../javascript/files.asset.mjs';
 import scripts from '../javascript/scripts.asset.mjs';
+import seal from '../javascript/seal.asset.cjs';
 import { parseReport } from '../report.ts';
 import { fileOf, insideProject } from '../select.ts';
 import { plantNodeTestCanaries } from './canaries.ts';
@@ -24,11 +25,13 @@ export const nodeTest: Framework = {
   toolbox: {
     'javascript/files.asset.mjs': files,
     'javascript/scripts.asset.mjs': scripts,
+    'javascript/seal.asset.cjs': seal,
     'node-test/launch.mjs': launcher,
     'node-test/list.mjs': listHook,
     'node-test/reporter.mjs': reporter,
   },
   command,
+  isSealed: true,
   parse: (report, run) => parseReport(report, run, nodeSteering.isTestFile),
   steering: nodeSteering,
   plantCanaries: plantNodeTestCanaries,

@@ -5,25 +5,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
+import seal from '../javascript/seal.asset.cjs';
 
 const REPORT_FD = 3;
 const MAX_TEXT = 8_000;
 const MAX_FRAMES = 40;
 const here = process.cwd();
+const write = seal.createWriter(REPORT_FD, seal.takeKey());
 const patterned = process.execArgv.some((flag) => flag.startsWith('--test-name-pattern'));
-
-function write(line) {
-  const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
-  let offset = 0;
-  while (offset < bytes.length) {
-    try {
-      offset += fs.writeSync(REPORT_FD, bytes, offset);
-    } catch (error) {
-      if (error.code !== 'EAGAIN') throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-    }
-  }
-}
 
 const cut = (text, limit = MAX_TEXT) =>
   text.length > limit

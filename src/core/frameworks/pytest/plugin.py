@@ -15,7 +15,7 @@ import sys
 
 sys.path[0] = os.path.join(os.path.dirname(sys.path[0]), "python")
 
-from prime_report import MAX_FRAMES, MAX_TEXT, Report, compared, cut
+from prime_report import MAX_FRAMES, MAX_TEXT, Report, compared, cut, hide
 
 # Options of a project's addopts that end a run early, split it over processes, reorder it by
 # earlier runs or measure coverage. The others are kept: plugins may need them.
@@ -220,6 +220,7 @@ def main():
     sys.argv[0] = pytest.__file__
 
     reporter = Reporter(fd, selected, here)
+    hide()
     reporter.finished = False
     for name in dir(Reporter):
         options = getattr(getattr(Reporter, name), "pytest_impl", None)

@@ -21,6 +21,7 @@ export const pytest: Framework = {
   toolchain: (workspace, wishes) => findPython(workspace, currentHost(), wishes),
   toolbox: { 'pytest/plugin.py': plugin, 'python/prime_report.py': shared },
   command,
+  isSealed: true,
   parse: (report, run) => parseReport(report, run, pytestSteering.isTestFile),
   steering: pytestSteering,
   plantCanaries: plantPytestCanaries,

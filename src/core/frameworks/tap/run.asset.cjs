@@ -1,6 +1,7 @@
 // Runs node-tap (`tap run`) and turns its protocol into our report. Argument: JSON
 // {tests: string[], list: boolean, args: string[]}, args of the test script.
 const { spawn } = require('node:child_process');
+const fs = require('node:fs');
 const path = require('node:path');
 const { packageFile, readChoice } = require('../javascript/choice.asset.cjs');
 const { cut, framesOf, plain, relative, write } = require('../javascript/report.asset.cjs');
@@ -37,6 +38,9 @@ if (!everything && files.length === 0) {
   process.exit(1);
 }
 const { options, patterns } = scriptArguments();
+// Tap writes its results and what ran into the project; where it never did, that goes again.
+const RESULTS = '.tap';
+const hadResults = fs.existsSync(RESULTS);
 const child = spawn(
   process.execPath,
   [
@@ -77,6 +81,11 @@ child.on('close', (code, signal) => {
     write({ type: 'collectionError', file, ...reasonOf(file, how) });
   if (told > 0 && !signal) write({ type: 'end' });
   else process.stderr.write(`prime-agent: tap ended before any test file: ${lastError()}\n`);
+  try {
+    if (!hadResults) fs.rmSync(RESULTS, { recursive: true, force: true });
+  } catch {
+    // A process of the tests still writes there.
+  }
   process.exit(code ?? 1);
 });
 

@@ -23,6 +23,7 @@ export const tap: Framework = {
   toolchain: (workspace) => findNodeWith(workspace, { name: 'tap', oldest: '18.0.0' }),
   toolbox: { ...sharedToolbox, 'tap/parser.asset.cjs': parser, 'tap/run.asset.cjs': runner },
   command: (request) => javaScriptCommand('tap', 'tap/run.asset.cjs', request),
+  isSealed: true,
   parse: (report, run) => parseReport(report, run, javaScriptSteering.isTestFile),
   steering: javaScriptSteering,
   plantCanaries: plantTapCanaries,

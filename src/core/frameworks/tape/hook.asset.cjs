@@ -8,11 +8,14 @@ const {
   failureOf,
   framesOf,
   headOf,
+  lock,
   plain,
   relative,
   values,
   write,
 } = require('../javascript/report.asset.cjs');
+
+lock();
 
 const entry = process.argv[1] ? path.resolve(process.argv[1]) : '';
 const list = process.env.PRIME_TAPE_LIST === '1';

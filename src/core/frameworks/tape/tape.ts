@@ -20,6 +20,7 @@ export const tape: Framework = {
   toolchain: (workspace) => findNodeWith(workspace, { name: 'tape', oldest: '5.0.0' }),
   toolbox: { ...sharedToolbox, 'tape/hook.asset.cjs': hook, 'tape/run.asset.mjs': runner },
   command: (request) => javaScriptCommand('tape', 'tape/run.asset.mjs', request),
+  isSealed: true,
   parse: (report, run) => parseReport(report, run, javaScriptSteering.isTestFile),
   steering: javaScriptSteering,
   plantCanaries: plantTapeCanaries,

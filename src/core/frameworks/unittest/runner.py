@@ -23,7 +23,7 @@ import unittest
 import unittest.case
 import unittest.mock
 
-from prime_report import MAX_TEXT, Report, compared, cut
+from prime_report import MAX_TEXT, Report, compared, cut, hide
 
 HERE = os.getcwd()
 SKIPPED_FOLDERS = {"node_modules", "site-packages", "__pycache__", "venv", "env", "build", "dist"}
@@ -276,6 +276,7 @@ def main():
     sys.path[0] = HERE
     sys.argv[:] = ["python -m unittest"]
     reporter = Reporter(fd)
+    hide()
     reporter.write(type="start", runner="unittest", version=".".join(map(str, sys.version_info[:3])))
     tests = request["tests"]
     if tests:

@@ -26,6 +26,7 @@ export const unittest: Framework = {
   toolchain: (workspace, wishes) => findPython(workspace, currentHost(), wishes, false),
   toolbox: { 'unittest/runner.py': runner, 'python/prime_report.py': shared },
   command,
+  isSealed: true,
   parse: (report, run) => parseReport(report, run, steering.isTestFile),
   steering,
   plantCanaries: plantUnittestCanaries,

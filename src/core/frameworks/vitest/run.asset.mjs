@@ -18,6 +18,7 @@ const {
   write,
 } = shared;
 const { tests, list, args } = JSON.parse(process.argv[2]);
+shared.lock();
 
 function stop(error) {
   const text = plain(error?.message ?? error)

@@ -20,6 +20,7 @@ export const vitest: Framework = {
   toolchain: (workspace) => findNodeWith(workspace, { name: 'vitest', oldest: '1.4.0' }),
   toolbox: { ...sharedToolbox, 'vitest/run.asset.mjs': runner },
   command: (request) => javaScriptCommand('vitest', 'vitest/run.asset.mjs', request),
+  isSealed: true,
   parse: (report, run) => parseReport(report, run, javaScriptSteering.isTestFile),
   steering: javaScriptSteering,
   plantCanaries: plantVitestCanaries,
