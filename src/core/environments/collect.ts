@@ -1,8 +1,9 @@
+import type Docker from 'dockerode';
 import type { Engine } from '../sandbox/docker/engine.ts';
 import { LABEL } from '../sandbox/docker/labels.ts';
 import { removeVolume } from '../sandbox/docker/reap.ts';
 import { BASE_KIND } from './dockerfile.ts';
-import { BASE_BYTES, BYTES, HASH, imageName, KIND, SOURCE } from './on-engine.ts';
+import { BASE_BYTES, BYTES, HASH, KIND, SOURCE } from './on-engine.ts';
 import { forgetUses, isUsed, lastUse, withLock } from './uses.ts';
 
 /** An environment that is built. */
@@ -86,7 +87,7 @@ export async function collectEnvironments(
     if (!fits) keptInUse.push(environment);
     bytes += environment.bytes;
   }
-  await removeRemains(engine);
+  await removeRemains(engine, now - limits.maxAgeMs);
   return { removed, keptInUse };
 }
 
@@ -96,19 +97,19 @@ async function removeEnvironment(engine: Engine, stateDir: string, hash: string)
   return withLock(stateDir, hash, undefined, async () => {
     if (await isUsed(stateDir, hash)) return false;
     if ((await hashesInUse(docker)).has(hash)) return false;
-    // What sandboxes made of it has its label too, and would keep it.
     const images = await docker.listImages({ filters: { label: [`${HASH}=${hash}`] } });
-    for (const { Id, Labels } of images) {
-      if (Labels[LABEL] === KIND || Labels[LABEL] === BASE_KIND) continue;
+    // What sandboxes made of it has its label too, and would keep it. One that was built a second
+    // time has left an image without a name.
+    const [own, made] = [
+      images.filter(isEnvironment),
+      images.filter((image) => !isEnvironment(image)),
+    ];
+    for (const { Id } of [...made, ...own]) {
       await docker
         .getImage(Id)
         .remove()
         .catch(() => {});
     }
-    await docker
-      .getImage(imageName(hash))
-      .remove()
-      .catch(() => {});
     const { Volumes } = await docker.listVolumes({ filters: { label: [`${HASH}=${hash}`] } });
     for (const { Name } of Volumes ?? []) await removeVolume(docker, Name).catch(() => {});
     await forgetUses(stateDir, hash);
@@ -116,8 +117,12 @@ async function removeEnvironment(engine: Engine, stateDir: string, hash: string)
   });
 }
 
-/** Volumes whose image is gone, and images of Dockerfiles on which nothing is built any more. */
-async function removeRemains({ docker }: Engine): Promise<void> {
+function isEnvironment({ Labels }: Docker.ImageInfo): boolean {
+  return Labels?.[LABEL] === KIND;
+}
+
+/** Volumes whose image is gone, and old images of Dockerfiles on which nothing is built any more. */
+async function removeRemains({ docker }: Engine, oldest: number): Promise<void> {
   const images = await docker.listImages({ filters: { label: [`${LABEL}=${KIND}`] } });
   const known = new Set(images.flatMap(({ Labels }) => Labels?.[HASH] ?? []));
   const { Volumes } = await docker.listVolumes({ filters: { label: [`${LABEL}=${KIND}`] } });
@@ -131,7 +136,8 @@ async function removeRemains({ docker }: Engine): Promise<void> {
       .catch(() => {});
   }
   const bases = await docker.listImages({ filters: { label: [`${LABEL}=${BASE_KIND}`] } });
-  for (const { Id, RepoTags } of bases) {
+  for (const { Id, RepoTags, Created } of bases) {
+    if (Created * 1000 > oldest) continue;
     const children = await docker.listImages({ filters: { since: [Id] } });
     const used = children.some(({ ParentId }) => ParentId === Id);
     if (used) continue;

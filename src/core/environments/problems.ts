@@ -11,6 +11,8 @@ export interface EnvironmentProblem {
     | 'build-failed'
     /** A command of the set-up ended with another code than 0. */
     | 'setup-failed'
+    /** A command of the set-up did not reach its registry. */
+    | 'unreachable'
     | 'timeout'
     | 'disk-full'
     | 'engine';
@@ -97,7 +99,7 @@ export function setupProblem(
   if (isUnreachable(log)) {
     return {
       ...base,
-      cause,
+      cause: 'unreachable',
       reason: `\`${what}\` could not reach its registry from the container's network (${network})`,
       remedy:
         'Give the set-up another network of the engine: --setup-network host. Proxies and registries are taken over from your settings of npm and pip and from the usual variables.',
