@@ -1,5 +1,4 @@
 import { Buffer } from 'node:buffer';
-import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { gradePatch } from '../grading/grade.ts';
@@ -171,10 +170,11 @@ async function probe(
   }
 }
 
-/** Files of the bug's name outside of the workspace, with their hashes. */
-const FIND_COPIES = `name=$1; shift
-find / "$@" -xdev \\( -path /proc -o -path /sys -o -path /dev \\) -prune -o -type f -name "$name" \\
-  -exec sha256sum -z {} + 2>/dev/null | tr '\\0' '\\n'`;
+/** Files of a size and a name, outside of the workspace; names of any bytes. */
+const FIND_COPIES = `size=$1 name=$2; shift 2
+find / "$@" -xdev \\( -path /proc -o -path /sys -o -path /dev \\) -prune -o \\
+  -type f -size "$size"c -name "$name" -print0 2>/dev/null; true`;
+const MOST_COPIES = 100;
 
 /**
  * A set-up that installs the project itself would leave the original for the agent to find.
@@ -188,19 +188,20 @@ async function solutionInside(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const original = tree.get(task.bug.path)?.content ?? Buffer.alloc(0);
-  const wanted = createHash('sha256').update(original).digest('hex');
   const name = posix.basename(task.bug.path).replace(/[[\]*?\\]/g, '\\$&');
   // Mounts of their own, which the search of the root leaves out.
   const folders = setup.spec.base.dependencies.map(({ path }) => posix.join(WORKSPACE, path));
   return withSession(setup, signal, async (session) => {
+    const argv = ['bash', '-c', FIND_COPIES, 'find', String(original.length), name, ...folders];
     const result = await session.run(
-      { argv: ['bash', '-c', FIND_COPIES, 'find', name, ...folders], capture: 'stdout' },
+      { argv, capture: 'stdout' },
       { timeoutMs: 60_000, maxOutputBytes: 256 * 1024, signal },
     );
-    const lines = Buffer.from(result.output.head).toString().split('\n');
-    return lines
-      .find((line) => line.startsWith(wanted))
-      ?.slice(wanted.length)
-      .trim();
+    const found = Buffer.from(result.output.head).toString().split('\0').slice(0, MOST_COPIES);
+    for (const path of found.filter((text) => text.startsWith('/'))) {
+      const content = await session.files.read(path, original.length).catch(() => undefined);
+      if (content !== undefined && original.equals(content)) return path;
+    }
+    return undefined;
   });
 }

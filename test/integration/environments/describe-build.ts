@@ -136,7 +136,7 @@ export function describeBuild({ daemon, engine, provider, state }: Place): void 
       ]);
       const said = await inside(
         environment,
-        'cat /opt/environment/seen; echo "$PLACE"; tr : '\\n' <<< "$PATH" | head -n 1; cat node_modules/dep/a.js .venv/private; readlink sub/node_modules/.bin/*; touch node_modules/x; touch /opt/environment/x; rm -rf node_modules; echo own > own; cat own',
+        'cat /opt/environment/seen; echo "$PLACE"; echo "$PATH" | cut -d: -f1; cat node_modules/dep/a.js .venv/private; readlink sub/node_modules/.bin/*; touch node_modules/x; touch /opt/environment/x; rm -rf node_modules; echo own > own; cat own',
       );
       expect(said).toContain('lock.txt');
       expect(said).not.toContain('a.txt');

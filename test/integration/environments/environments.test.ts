@@ -26,6 +26,7 @@ import { readTaskSet, writeTaskSet } from '../../../src/core/tasks/task-set.ts';
 import { type FileTree, textTree } from '../../../src/core/tasks/tree.ts';
 import { startTestEngine, TEST_IMAGE } from '../../support/docker-engine.ts';
 import { suiteFolder, tempFolder, writeFiles } from '../../support/temp.ts';
+import { describeAdmission } from './describe-admission.ts';
 import { describeBuild, ready } from './describe-build.ts';
 import { PYTEST_PROJECT, VITEST_PROJECT } from './projects.ts';
 
@@ -77,7 +78,9 @@ if (started.kind === 'none') {
 
   const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
 
-  describeBuild({ daemon, engine: () => engine, provider: () => provider, state });
+  const place = { daemon, engine: () => engine, provider: () => provider, state };
+  describeBuild(place);
+  describeAdmission(place);
 
   describe.each([
     { name: 'vitest', files: VITEST_PROJECT, missing: /no node with vitest/ },
@@ -85,11 +88,11 @@ if (started.kind === 'none') {
   ])('a $name project with packages', ({ name, files, missing }) => {
     test('is packed as tasks, built again from them, and graded solved', async () => {
       const tree = textTree(files);
-      const place = await tempFolder();
-      await writeFiles(place, files);
+      const folder = await tempFolder();
+      await writeFiles(folder, files);
       const prepare = (environment?: ReadyEnvironment) =>
         prepareWorkspace({
-          path: place,
+          path: folder,
           provider,
           stateDir: state(),
           include: [],
@@ -168,8 +171,8 @@ if (started.kind === 'none') {
           const { end, output } = await session.shell(command, limits);
           return { end, text: Buffer.from(output.head).toString() };
         };
-        const folder = name === 'vitest' ? 'node_modules' : '/opt/environment/venv';
-        expect((await run(`ls ${folder} && touch ${folder}/new`)).text).toMatch(
+        const installed = name === 'vitest' ? 'node_modules' : '/opt/environment/venv';
+        expect((await run(`ls ${installed} && touch ${installed}/new`)).text).toMatch(
           /Read-only file system/,
         );
         expect((await run('env')).text).not.toMatch(/_proxy|registry|INDEX_URL|CA_CERTS|\/setup/i);
