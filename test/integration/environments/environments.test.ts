@@ -28,6 +28,7 @@ import { startTestEngine, TEST_IMAGE } from '../../support/docker-engine.ts';
 import { suiteFolder, tempFolder, writeFiles } from '../../support/temp.ts';
 import { describeAdmission } from './describe-admission.ts';
 import { describeBuild, ready } from './describe-build.ts';
+import { describeCommand } from './describe-command.ts';
 import { PYTEST_PROJECT, VITEST_PROJECT } from './projects.ts';
 
 const started = await startTestEngine({ image: 'installers' });
@@ -81,6 +82,7 @@ if (started.kind === 'none') {
   const place = { daemon, engine: () => engine, provider: () => provider, state };
   describeBuild(place);
   describeAdmission(place);
+  describeCommand(place);
 
   describe.each([
     { name: 'vitest', files: VITEST_PROJECT, missing: /no node with vitest/ },
