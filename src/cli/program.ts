@@ -1,6 +1,12 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { AGENT_VERSION } from '../core/fix/version.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import {
+  envBuildCommand,
+  envCollectCommand,
+  envListCommand,
+  envShowCommand,
+} from './commands/env.ts';
 import { EVAL_SPLITS, evalCommand } from './commands/eval.ts';
 import { fixCommand } from './commands/fix.ts';
 import { tasksBuildCommand } from './commands/tasks.ts';
@@ -137,6 +143,39 @@ export function createProgram(context: CliContext): {
     .option('--json', 'one JSON document on standard output', false)
     .action(act((files: string[], options) => evalCommand(files, options, context)));
 
+  const environments = program
+    .command('env')
+    .description('What tests need, installed in images of a container engine');
+  environments
+    .command('show')
+    .description('Say what would be installed, and why; starts nothing')
+    .argument('[path]', 'folder of the repository', '.')
+    .addOption(baseImageOption())
+    .option('--json', 'one JSON document on standard output', false)
+    .action(act((path: string, options) => envShowCommand(path, options, context)));
+  environments
+    .command('build')
+    .description('Install it, with a network, unless it is there')
+    .argument('[path]', 'folder of the repository', '.')
+    .addOption(baseImageOption())
+    .option('--setup-network <name>', 'network of the engine for the set-up', 'default')
+    .option('--max-minutes <n>', 'for each command of the set-up', positiveNumber, 30)
+    .option('--json', 'one JSON document on standard output', false)
+    .action(act((path: string, options) => envBuildCommand(path, options, context)));
+  environments
+    .command('ls')
+    .description('List environments, those used last first')
+    .option('--json', 'one JSON document on standard output', false)
+    .action(act((options) => envListCommand(options, context)));
+  environments
+    .command('gc')
+    .description('Remove those that were not used for long or are too many; never one in use')
+    .option('--max-days <n>', 'not used for so long', positiveNumber, 30)
+    .option('--max-gigabytes <n>', 'all of them together', positiveNumber, 20)
+    .option('--all', 'all that nobody uses now', false)
+    .option('--json', 'one JSON document on standard output', false)
+    .action(act((options) => envCollectCommand(options, context)));
+
   const trajectories = program.command('trajectories').description('The records of attempts');
   trajectories
     .command('list')
@@ -197,6 +236,10 @@ function dockerImageOption(): Option {
     '--docker-image <name>',
     'image for --sandbox docker: name:tag, name@digest or an id that the engine has',
   );
+}
+
+function baseImageOption(): Option {
+  return new Option('--image <name>', 'base image in place of the one that was found');
 }
 
 function includeOption(): Option {

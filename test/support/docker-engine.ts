@@ -33,6 +33,9 @@ export interface TestEngine {
   remove(): Promise<void>;
 }
 
+/** `small`: bash and coreutils alone. `installers`: npm and pip in place of pytest. */
+type ImageContent = 'whole' | 'small' | 'installers';
+
 export type StartedEngine =
   | { readonly kind: 'engine'; readonly engine: TestEngine }
   /** Why no engine can be started here. */
@@ -47,8 +50,7 @@ export async function startTestEngine(
   options: {
     readonly kind?: EngineKind;
     readonly dataRoot?: string;
-    /** `small`: bash and coreutils alone. */
-    readonly image?: 'whole' | 'small';
+    readonly image?: ImageContent;
   } = {},
 ): Promise<StartedEngine> {
   if (process.platform !== 'linux') return none(`this is ${process.platform}, not Linux`);
@@ -271,7 +273,7 @@ const HEAVY = new Set(['node', 'git']);
  * An image of the programs of this machine that tests need, with their libraries: neither a registry
  * nor a network is needed, and Node, Python and pytest are those that the local sandbox sees.
  */
-function importMachine(engine: TestEngine, folder: string, size: 'whole' | 'small'): void {
+function importMachine(engine: TestEngine, folder: string, size: ImageContent): void {
   const root = join(folder, 'image');
   for (const name of [
     'usr/bin',
@@ -303,7 +305,8 @@ function importMachine(engine: TestEngine, folder: string, size: 'whole' | 'smal
     cpSync(real, join(root, 'usr/bin', name));
     programs.push(real);
   }
-  if (size === 'whole') programs.push(...copyPython(root));
+  if (size !== 'small') programs.push(...copyPython(root, size));
+  if (size === 'installers') copyNpm(root);
   // The machine's Python may lie in root's home, which no image lets others look into.
   chmodSync(join(root, 'root'), 0o711);
   copyLibraries(root, programs);
@@ -340,10 +343,33 @@ function copyLibraries(root: string, programs: readonly string[]): void {
     mkdirSync(dirname(target), { recursive: true });
     copyFileSync(realpathSync(library), target);
   }
+  // What packages with machine code are linked to, beside the libraries of programs.
+  const libc = found.find((library) => library.endsWith('/libc.so.6'));
+  for (const name of LIBC) {
+    const library = join(dirname(libc ?? '/lib'), name);
+    if (!existsSync(library)) continue;
+    copyFileSync(
+      realpathSync(library),
+      join(root, library.replace(/^\/(lib|lib64|lib32)\//, '/usr/$1/')),
+    );
+  }
+}
+
+const LIBC = ['librt.so.1', 'libpthread.so.0', 'libdl.so.2', 'libm.so.6', 'libgcc_s.so.1'];
+
+function copyNpm(root: string): void {
+  const found = findProgram('npm');
+  if (found === undefined) throw new Error('npm is not on PATH');
+  // …/npm/bin/npm-cli.js
+  const script = realpathSync(found);
+  const place = 'usr/lib/node_modules/npm';
+  cpSync(dirname(dirname(script)), join(root, place), { recursive: true, verbatimSymlinks: true });
+  for (const name of ['npm', 'npx'])
+    symlinkSync(`../lib/node_modules/npm/bin/${name}-cli.js`, join(root, 'usr/bin', name));
 }
 
 /** Returns the files whose libraries are needed. */
-function copyPython(root: string): string[] {
+function copyPython(root: string, size: ImageContent): string[] {
   const said = execFileSync(
     'python3',
     [
@@ -362,7 +388,9 @@ except ImportError: print("")`,
   if (!existsSync(join(root, 'usr/bin/python3')))
     symlinkSync(program, join(root, 'usr/bin/python3'));
   const unwanted =
-    /\/(test|tests|idlelib|tkinter|ensurepip|site-packages|dist-packages|__pycache__|config-[^/]*)$/;
+    size === 'installers'
+      ? /\/(test|tests|idlelib|tkinter|site-packages|dist-packages|__pycache__|config-[^/]*)$/
+      : /\/(test|tests|idlelib|tkinter|ensurepip|site-packages|dist-packages|__pycache__|config-[^/]*)$/;
   cpSync(library, join(root, library), {
     recursive: true,
     verbatimSymlinks: true,
@@ -371,7 +399,7 @@ except ImportError: print("")`,
   const extensions = join(library, 'lib-dynload');
   const files = existsSync(extensions) ? readdirSync(extensions) : [];
   const needed = [program, ...files.map((name) => join(extensions, name))];
-  if (packages === '') return needed;
+  if (packages === '' || size === 'installers') return needed;
   // In the image no environment is active, so its packages go where the interpreter itself looks.
   const purelib = execFileSync(
     program,

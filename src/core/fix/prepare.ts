@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
+import type { SessionEnvironment } from '../environments/build.ts';
 import { allFrameworks } from '../frameworks/all.ts';
 import { createCommandFramework } from '../frameworks/command/command.ts';
 import { detectFrameworks } from '../frameworks/detect.ts';
@@ -11,7 +12,7 @@ import type {
 } from '../frameworks/framework.ts';
 import { openWorkspaceFiles } from '../frameworks/workspace-files.ts';
 import type { GradeSetup } from '../grading/types.ts';
-import type { SandboxProvider, SandboxSpec, Toolchain } from '../sandbox/sandbox.ts';
+import type { SandboxProvider, SandboxSpec, SnapshotBase, Toolchain } from '../sandbox/sandbox.ts';
 import { makeBase } from '../snapshot/base.ts';
 import { combineToolchains } from './combine-toolchains.ts';
 import type { FixListener } from './events.ts';
@@ -41,6 +42,8 @@ export interface PrepareOptions {
   readonly testTimeoutMs: number;
   /** The Python that the user has chosen, absolute path. */
   readonly python?: string | undefined;
+  /** Docker: image and dependencies, in place of the provider's image (`core/environments`). */
+  readonly environment?: SessionEnvironment | undefined;
   readonly signal: AbortSignal;
   readonly listener?: FixListener;
 }
@@ -98,13 +101,14 @@ export async function prepareWorkspace(options: PrepareOptions): Promise<Prepare
   for (const { framework, projectPath } of found) {
     const own = await toolchainOf(framework, workspace, { python: options.python });
     const spec: Omit<SandboxSpec, 'toolchain'> = {
-      base: made.base,
+      base: withDependencies(made.base, options.environment),
       toolbox: framework.toolbox,
       limits: { processes: 1024, fileBytes: 4 * 2 ** 30 },
+      ...(options.environment && { image: options.environment.image }),
     };
     const toolchain =
       options.provider.kind === 'docker'
-        ? await imageToolchain(options.provider, spec, framework, own, options.signal)
+        ? await imageToolchain(options.provider, spec, framework, projectPath, options.signal)
         : own;
     if (toolchain.kind === 'missing')
       return problem('environment', toolchain.reason, toolchain.remedy);
@@ -125,6 +129,15 @@ export async function prepareWorkspace(options: PrepareOptions): Promise<Prepare
     });
   }
   return { kind: 'prepared', projects };
+}
+
+/** What the environment has installed takes the place of the same folder of this machine. */
+function withDependencies(
+  base: SnapshotBase,
+  environment: SessionEnvironment | undefined,
+): SnapshotBase {
+  if (environment === undefined) return base;
+  return { ...base, dependencies: environment.dependencies };
 }
 
 /** An own command may start whatever the project's frameworks use: node of nvm, python of .venv. */

@@ -18,8 +18,10 @@ export type SandboxKind = 'local' | 'docker' | 'none';
 export interface DependencyFolder {
   /** Relative to the workspace, with forward slashes. */
   readonly path: string;
-  /** Absolute path on the host. */
+  /** Absolute path on the host; `''` where there is a volume. */
   readonly hostPath: string;
+  /** Docker: volume of the engine that holds it, made by `core/environments`. */
+  readonly volume?: string;
 }
 
 /** What a session is a layer over. Made by `core/snapshot`. */

@@ -1,5 +1,3 @@
-import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
-import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { PreparedProject } from '../fix/prepare.ts';
 import type { TestResult } from '../frameworks/framework.ts';
@@ -15,7 +13,7 @@ import { OPERATORS } from './operators/operator-table.ts';
 import { createChance } from './random.ts';
 import { shapeHash, shapeWords } from './shape.ts';
 import { finishTask, type Task } from './task.ts';
-import { type FileTree, isSafePath, type TreeFile, treeHash } from './tree.ts';
+import { type FileTree, readTree, treeHash } from './tree.ts';
 import { cutRanges } from './views.ts';
 
 export interface RepositoryOptions {
@@ -333,21 +331,4 @@ function sourcePaths(tree: FileTree, setup: GradeSetup): string[] {
 
 function textOf(tree: FileTree, path: string): string {
   return tree.get(path)?.content.toString('utf8') ?? '';
-}
-
-/** All files of a snapshot's base, without its repository. */
-async function readTree(root: string): Promise<FileTree> {
-  const tree = new Map<string, TreeFile>();
-  for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
-    const full = join(entry.parentPath, entry.name);
-    const path = full.slice(root.length).replace(/^\/+/, '');
-    if (!isSafePath(path)) continue;
-    if (entry.isSymbolicLink()) {
-      tree.set(path, { mode: '120000', content: Buffer.from(await readlink(full)) });
-    } else if (entry.isFile()) {
-      const { mode } = await lstat(full);
-      tree.set(path, { mode: mode & 0o100 ? '100755' : '100644', content: await readFile(full) });
-    }
-  }
-  return new Map([...tree].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -1,3 +1,4 @@
+import type { SessionEnvironment } from '../environments/build.ts';
 import type { PrepareProblem } from '../fix/prepare.ts';
 import { prepareWorkspace, problem } from '../fix/prepare.ts';
 import { makeBaseline } from '../grading/baseline.ts';
@@ -13,6 +14,10 @@ export interface OpenTaskOptions {
   /** An empty folder; the view's files are written into it and stay. */
   readonly folder: string;
   readonly testTimeoutMs: number;
+  /** Docker: where the task's packages are installed. */
+  readonly environment?: SessionEnvironment | undefined;
+  /** Runs of all tests that must agree; see `makeBaseline`. */
+  readonly runs?: number;
   readonly signal: AbortSignal;
 }
 
@@ -33,7 +38,7 @@ export async function openTask(
   view: Exclude<TaskView, 'original'>,
   options: OpenTaskOptions,
 ): Promise<OpenedTask | PrepareProblem> {
-  const { folder, provider, stateDir, testTimeoutMs, signal } = options;
+  const { folder, provider, stateDir, testTimeoutMs, environment, runs, signal } = options;
   await writeTree(folder, viewOf(task, tree, view));
   const prepared = await prepareWorkspace({
     path: folder,
@@ -41,6 +46,7 @@ export async function openTask(
     stateDir,
     include: [],
     testTimeoutMs,
+    environment,
     signal,
   });
   if (prepared.kind === 'problem') return prepared;
@@ -48,12 +54,12 @@ export async function openTask(
     ({ setup }) => setup.framework.id === task.framework && setup.projectPath === task.projectPath,
   );
   if (project === undefined) {
-    return environment(task, `${task.framework} was not found in its files`);
+    return differsHere(task, `${task.framework} was not found in its files`);
   }
-  const outcome = await makeBaseline(project.setup, { signal });
+  const outcome = await makeBaseline(project.setup, { signal, runs });
   if (outcome.kind === 'cancelled') signal.throwIfAborted();
   if (outcome.kind === 'environment') return problem('environment', outcome.reason, outcome.remedy);
-  if (outcome.kind !== 'baseline') return environment(task, 'no test was found');
+  if (outcome.kind !== 'baseline') return differsHere(task, 'no test was found');
   const { baseline } = outcome;
   const failing = new Set(baseline.failing.map(({ id }) => id));
   const passing = new Set(baseline.passing);
@@ -63,12 +69,12 @@ export async function openTask(
     ...task.passing.filter((id) => expected.has(id) && !passing.has(id)),
   ];
   if (different.length > 0) {
-    return environment(task, `${different.slice(0, 3).join(', ')} did something else than before`);
+    return differsHere(task, `${different.slice(0, 3).join(', ')} did something else than before`);
   }
   return { kind: 'opened', setup: project.setup, baseline };
 }
 
-function environment(task: Task, what: string): PrepareProblem {
+function differsHere(task: Task, what: string): PrepareProblem {
   const { tool, range, detail, lockFiles } = task.environment;
   const needs = [`${tool} ${range || detail}`.trim(), ...lockFiles].join(', ');
   return problem(

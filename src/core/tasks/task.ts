@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { environmentSchema } from '../environments/description.ts';
 
 /**
  * A task: a tree of files whose tests pass, one edit that breaks some of them (the bug), and what
@@ -39,7 +40,7 @@ const sourceSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('repository'), name: z.string() }),
 ]);
 
-const environmentSchema = z.strictObject({
+const needsSchema = z.strictObject({
   tool: z.enum(['node', 'python', 'other']),
   /** Versions that will do, as a semver range; empty: not known. */
   range: z.string(),
@@ -47,6 +48,8 @@ const environmentSchema = z.strictObject({
   detail: z.string(),
   /** Files of the tree that say what must be installed; empty: nothing. */
   lockFiles: z.array(z.string()),
+  /** What makes it, where somebody named that; otherwise the tree says it (`core/environments`). */
+  recipe: environmentSchema.optional(),
 });
 
 export const taskSchema = z.strictObject({
@@ -84,7 +87,7 @@ export const taskSchema = z.strictObject({
   passing: z.array(z.string()),
   /** Git patch from the bug to the original: a solution. */
   patch: z.string(),
-  environment: environmentSchema,
+  environment: needsSchema,
   /** How often each state was run before the task was kept; all runs agreed. */
   checked: z.strictObject({ original: z.int(), bug: z.int(), visible: z.int() }),
   /** Hashes of the normalised syntax trees of the sources, without and with the bug. */

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 export interface TreeFile {
@@ -49,4 +58,21 @@ export function isSafePath(path: string): boolean {
     !path.includes('\0') &&
     path.split('/').every((part) => !['', '.', '..', '.git'].includes(part.toLowerCase()))
   );
+}
+
+/** All files of a snapshot's base, without its repository. */
+export async function readTree(root: string): Promise<FileTree> {
+  const tree = new Map<string, TreeFile>();
+  for (const entry of await readdir(root, { recursive: true, withFileTypes: true })) {
+    const full = join(entry.parentPath, entry.name);
+    const path = full.slice(root.length).replace(/^\/+/, '');
+    if (!isSafePath(path)) continue;
+    if (entry.isSymbolicLink()) {
+      tree.set(path, { mode: '120000', content: Buffer.from(await readlink(full)) });
+    } else if (entry.isFile()) {
+      const { mode } = await lstat(full);
+      tree.set(path, { mode: mode & 0o100 ? '100755' : '100644', content: await readFile(full) });
+    }
+  }
+  return new Map([...tree].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -28,7 +28,7 @@ export interface ContainerInput {
   readonly id: number;
   /** Name of the volume that holds the workspace. */
   readonly volume: string;
-  /** Folders of this machine that the engine can mount. */
+  /** Folders that the engine can mount: of this machine, or volumes of its own. */
   readonly mounted: readonly DependencyFolder[];
   readonly labels: Labels;
   /** Name of a network of the engine, or `none`. */
@@ -146,15 +146,22 @@ function mounts(input: ContainerInput): Docker.MountSettings[] {
         },
       }),
     ),
-    ...input.mounted.flatMap(({ path, hostPath }) =>
-      places.map(
-        (place): Docker.MountSettings => ({
-          Type: 'bind',
-          Source: hostPath,
-          Target: posix.join(place, path),
-          ReadOnly: true,
-        }),
-      ),
+    ...input.mounted.flatMap(({ path, hostPath, volume }) =>
+      places.map((place): Docker.MountSettings => {
+        const target = { Target: posix.join(place, path), ReadOnly: true };
+        return volume === undefined
+          ? { Type: 'bind', Source: hostPath, ...target }
+          : {
+              Type: 'volume',
+              Source: volume,
+              ...target,
+              VolumeOptions: {
+                NoCopy: true,
+                Labels: {},
+                DriverConfig: { Name: '', Options: {} },
+              },
+            };
+      }),
     ),
   ];
 }

@@ -100,7 +100,9 @@ export function createDockerSandbox(options: DockerSandboxOptions = {}): Sandbox
     spec: SandboxSpec,
     signal: AbortSignal | undefined,
   ): Promise<SandboxSession> => {
-    const present = await existing(spec.base.dependencies);
+    const { dependencies } = spec.base;
+    const volumes = dependencies.filter(({ volume }) => volume !== undefined);
+    const present = await existing(dependencies.filter(({ volume }) => volume === undefined));
     const mounts = on.onThisMachine && sharesFiles !== false;
     const made = await preparedImage(on, spec);
     const open = (mounted: boolean): Promise<SandboxSession> =>
@@ -109,7 +111,7 @@ export function createDockerSandbox(options: DockerSandboxOptions = {}): Sandbox
         image: made,
         spec,
         id,
-        mounted: mounted ? present : [],
+        mounted: mounted ? [...present, ...volumes] : volumes,
         sent: mounted ? [] : present,
         network: options.network ?? 'none',
         cpus: options.cpus,
