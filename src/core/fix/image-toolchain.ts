@@ -15,8 +15,6 @@ const NEEDED: Partial<Record<string, readonly Program[]>> = {
     { name: 'python3', module: 'pytest' },
     { name: 'python', module: 'pytest' },
   ],
-  // Its own program is bash; what it calls is on the image's PATH or not.
-  command: [{ name: 'bash' }],
 };
 
 interface Program {
