@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import type { FixListener } from '../core/fix/events.ts';
-import type { PrepareProblem } from '../core/fix/prepare.ts';
+import { type PrepareProblem, problem } from '../core/fix/prepare.ts';
 import { type Job, startJob } from '../core/fix/start-job.ts';
+import { loadReward, type RewardWish } from '../core/grading/reward/load.ts';
 import type { SandboxChoice } from '../core/sandbox/providers.ts';
 import type { CliContext } from './context.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -10,6 +11,10 @@ import { createStyle } from './render/style.ts';
 /** Options that every command with a repository has. */
 export interface JobOptions {
   readonly command?: string;
+  /** JSON file or module. */
+  readonly reward?: string;
+  readonly rewardCommand?: string;
+  readonly rewardFiles?: readonly string[];
   readonly sandbox: SandboxChoice;
   readonly dockerImage?: string;
   readonly include: readonly string[];
@@ -17,15 +22,22 @@ export interface JobOptions {
   readonly testTimeout: number;
 }
 
-export function openJob(
+export async function openJob(
   path: string,
-  { command, sandbox, dockerImage, include, testTimeout }: JobOptions,
+  options: JobOptions,
   { cwd, env, signal }: CliContext,
   listener: FixListener,
 ): Promise<Job | PrepareProblem> {
+  const { command, sandbox, dockerImage, include, testTimeout } = options;
+  const root = resolve(cwd, path);
+  const wish = rewardWish(options, cwd);
+  if (wish?.kind === 'problem') return wish;
+  const loaded = wish && (await loadReward(root, wish));
+  if (loaded?.kind === 'problem') return problem('usage', loaded.reason, loaded.remedy);
   return startJob({
-    root: resolve(cwd, path),
+    root,
     command,
+    reward: loaded?.reward,
     sandbox,
     dockerImage,
     include,
@@ -34,6 +46,27 @@ export function openJob(
     signal,
     listener,
   });
+}
+
+function rewardWish(
+  { command, reward, rewardCommand, rewardFiles = [], testTimeout }: JobOptions,
+  cwd: string,
+): RewardWish | PrepareProblem | undefined {
+  const given = [
+    ...(command === undefined ? [] : ['--command']),
+    ...(reward === undefined ? [] : ['--reward']),
+    ...(rewardCommand === undefined ? [] : ['--reward-command']),
+  ];
+  if (given.length > 1) {
+    const reason = `${given.join(' and ')} exclude each other: one thing decides what is solved.`;
+    return problem('usage', reason, 'Keep one of them.');
+  }
+  const more = { files: rewardFiles, timeoutSeconds: testTimeout };
+  if (reward !== undefined) return { kind: 'file', path: resolve(cwd, reward), ...more };
+  if (rewardCommand !== undefined) return { kind: 'command', command: rewardCommand, ...more };
+  if (rewardFiles.length === 0) return undefined;
+  const remedy = 'Name the reward with --reward or --reward-command.';
+  return problem('usage', '--reward-files names what decides a reward, and there is none.', remedy);
 }
 
 /** Prints a problem the same way in every command. */

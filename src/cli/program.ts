@@ -10,6 +10,7 @@ import {
 import { EVAL_SPLITS, evalCommand } from './commands/eval.ts';
 import { fixCommand } from './commands/fix.ts';
 import { tasksBuildCommand } from './commands/tasks.ts';
+import { tasksCheckCommand } from './commands/tasks-check.ts';
 import { testsCommand } from './commands/tests.ts';
 import { exportCommand, listCommand, showCommand } from './commands/trajectories.ts';
 import type { CliContext } from './context.ts';
@@ -46,6 +47,9 @@ export function createProgram(context: CliContext): {
       [],
     )
     .option('--command <cmd>', 'own test command: exit code 0 means that it passes')
+    .addOption(rewardOption())
+    .addOption(rewardCommandOption())
+    .addOption(rewardFilesOption())
     .option(
       '--attempts <n>',
       'attempts at each failing test; the first solved one ends them (default: 4, edit-search 2)',
@@ -75,6 +79,9 @@ export function createProgram(context: CliContext): {
     .description('Run the tests in the sandbox and list them')
     .argument('[path]', 'folder of the repository', '.')
     .option('--command <cmd>', 'own test command')
+    .addOption(rewardOption())
+    .addOption(rewardCommandOption())
+    .addOption(rewardFilesOption())
     .addOption(sandboxOption())
     .addOption(dockerImageOption())
     .addOption(includeOption())
@@ -106,6 +113,24 @@ export function createProgram(context: CliContext): {
     .addOption(testTimeoutOption())
     .option('--json', 'one JSON document on standard output', false)
     .action(act((repo: string | undefined, options) => tasksBuildCommand(repo, options, context)));
+
+  tasks
+    .command('check')
+    .description(
+      'Is an own reward fit for use? 0 on the unchanged code, 1 with the fix, every time',
+    )
+    .argument('[path]', 'folder of the repository', '.')
+    .addOption(rewardOption())
+    .addOption(rewardCommandOption())
+    .addOption(rewardFilesOption())
+    .requiredOption('--fix <patch>', 'git patch that must score 1')
+    .option('--repeats <n>', 'runs of each state, two or more', atLeastTwo, 3)
+    .addOption(sandboxOption())
+    .addOption(dockerImageOption())
+    .addOption(includeOption())
+    .addOption(testTimeoutOption())
+    .option('--json', 'one JSON document on standard output', false)
+    .action(act((path: string, options) => tasksCheckCommand(path, options, context)));
 
   program
     .command('eval')
@@ -222,6 +247,24 @@ function exitCodeOf(error: unknown, context: CliContext): ExitCode {
   return EXIT.environment;
 }
 
+function rewardOption(): Option {
+  return new Option(
+    '--reward <file>',
+    'own reward instead of tests: a module (.mjs, .js) or a JSON file; see docs/custom-rewards.md',
+  );
+}
+
+function rewardCommandOption(): Option {
+  const text = 'own reward instead of tests: exit code 0 is 1, any other is 0';
+  return new Option('--reward-command <cmd>', text);
+}
+
+function rewardFilesOption(): Option {
+  const text =
+    'file or folder that decides the reward: changes to it do not count; may be given several times';
+  return new Option('--reward-files <path>', text).argParser(collect).default([]);
+}
+
 function sandboxOption(): Option {
   return new Option(
     '--sandbox <kind>',
@@ -261,6 +304,13 @@ function positive(value: string): number {
   const number = Number(value);
   if (!Number.isInteger(number) || number < 1)
     throw new InvalidArgumentError('must be a whole number above 0.');
+  return number;
+}
+
+function atLeastTwo(value: string): number {
+  const number = Number(value);
+  if (!Number.isInteger(number) || number < 2)
+    throw new InvalidArgumentError('must be a whole number, 2 or above.');
   return number;
 }
 

@@ -17,6 +17,8 @@ export interface DoctorOptions {
   /** The host's variables. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
+  /** Image that the Docker sandbox is tried with. */
+  readonly dockerImage?: string | undefined;
 }
 
 /**
@@ -26,11 +28,12 @@ export interface DoctorOptions {
  */
 export async function examine(
   root: string | undefined,
-  { environment, signal }: DoctorOptions,
+  options: DoctorOptions,
 ): Promise<readonly Finding[]> {
+  const { signal } = options;
   return [
     ...(await Promise.all([node(), git(), search()])),
-    ...(await sandboxes(environment)),
+    ...(await sandboxes(options)),
     ...(root === undefined ? [] : await frameworks(root)),
     ...(await models(signal)),
   ];
@@ -64,8 +67,9 @@ async function search(): Promise<Finding> {
 }
 
 /** One working sandbox is enough. */
-async function sandboxes(environment: DoctorOptions['environment']): Promise<readonly Finding[]> {
-  const all = await sandboxProviders({ stateDir: stateFolder(environment), environment });
+async function sandboxes({ environment, dockerImage }: DoctorOptions): Promise<readonly Finding[]> {
+  const stateDir = stateFolder(environment);
+  const all = await sandboxProviders({ stateDir, environment, dockerImage });
   const providers = all.filter((provider) => provider.kind !== 'none');
   const states = await Promise.all(
     providers.map(async (provider) => ({ provider, state: await provider.availability() })),

@@ -99,7 +99,7 @@ export async function fixFailingTests(options: FixOptions): Promise<FixOutcome> 
   }
   const targets = results.flatMap((result) => result.targets);
   const flaky = results.flatMap((result) => result.flaky);
-  if (targets.length === 0) return nothingToFix(results, flaky, options.tests.length > 0);
+  if (targets.length === 0) return nothingToFix(results, flaky, options);
 
   if (options.signal.aborted) return cancelledWith(results);
 
@@ -246,14 +246,20 @@ async function fixProject(
   };
 }
 
-/** Twice, each time on a fresh layer. */
+/** Several times, each time on a fresh layer. */
 function baselineOf(
-  { setup, detail }: PreparedProject,
+  { setup, detail, reward }: PreparedProject,
   { listener, signal }: Pick<FixOptions, 'listener' | 'signal'>,
 ): Promise<BaselineOutcome> {
-  listener?.({ kind: 'progress', text: `Running the tests: ${detail}` });
-  return makeBaseline(setup, { signal });
+  listener?.({
+    kind: 'progress',
+    text: `Running the ${reward === undefined ? 'tests' : 'reward'}: ${detail}`,
+  });
+  return makeBaseline(setup, { signal, runs: reward === undefined ? 2 : REWARD_RUNS });
 }
+
+/** A reward is admitted like a task: repeats must agree. */
+const REWARD_RUNS = 3;
 
 /** Attempts are not spent on what the policy is not made for; why not is said before any begins. */
 async function onlySuited(
@@ -304,8 +310,9 @@ function attemptBase(
 function nothingToFix(
   results: readonly ProjectResult[],
   flaky: readonly string[],
-  named: boolean,
+  { tests: wanted, projects }: Pick<FixOptions, 'tests' | 'projects'>,
 ): FixOutcome {
+  const named = wanted.length > 0;
   const unknown = results.find((result) => result.unknown)?.unknown;
   if (unknown && named) return unknown;
   const tests = results.reduce((sum, result) => sum + result.tests, 0);
@@ -313,6 +320,9 @@ function nothingToFix(
   const errors = results.flatMap((result) => result.collectionErrors);
   if (errors.length > 0 && !named) return notLoadable(errors);
   if (tests === 0) return NO_TESTS;
+  if (projects.some(({ reward }) => reward !== undefined)) {
+    return flaky.length === 0 ? REWARD_IS_ONE : REWARD_DIFFERS;
+  }
   const count = `${passing} of ${tests} pass.`;
   if (flaky.length === 0)
     return { kind: 'nothing-to-do', reason: `No test fails: ${count}`, green: true };
@@ -322,6 +332,18 @@ function nothingToFix(
     green: false,
   };
 }
+
+const REWARD_IS_ONE: FixOutcome = {
+  kind: 'nothing-to-do',
+  reason: 'The reward of the unchanged code is already 1, so there is nothing to solve.',
+  green: true,
+};
+
+const REWARD_DIFFERS: FixOutcome = problem(
+  'usage',
+  'Repeats on the unchanged code do not agree: the reward is sometimes 0 and sometimes 1.',
+  'Take chance, time and order out of the reward, or fix its seeds.',
+);
 
 function whyNot({ attempts, best, skipped }: TargetReport): Omit<Unsolved, 'id'> {
   if (skipped) return { reason: skipped.reason, remedy: skipped.remedy };

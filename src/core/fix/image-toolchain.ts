@@ -77,7 +77,8 @@ export async function imageToolchain(
   projectPath: string,
   signal: AbortSignal,
 ): Promise<ToolchainResult> {
-  const wanted = NEEDED[framework.id];
+  const wanted: readonly Program[] =
+    framework.programs?.map((name) => ({ name })) ?? NEEDED[framework.id];
   const session = await provider.open({ ...spec, toolchain: NO_MOUNTS }, signal);
   try {
     const words = wanted.map(({ name, module = '', packageName = '', file = '' }) =>

@@ -11,6 +11,8 @@ import type {
   WorkspaceFiles,
 } from '../frameworks/framework.ts';
 import { openWorkspaceFiles } from '../frameworks/workspace-files.ts';
+import { createRewardFramework, rewardTestId } from '../grading/reward/framework.ts';
+import type { CustomReward } from '../grading/reward/load.ts';
 import type { GradeSetup } from '../grading/types.ts';
 import type { SandboxProvider, SandboxSpec, SnapshotBase, Toolchain } from '../sandbox/sandbox.ts';
 import { makeBase } from '../snapshot/base.ts';
@@ -26,6 +28,8 @@ export interface PreparedProject {
   readonly setup: GradeSetup;
   /** What it is and with what it runs, in words. */
   readonly detail: string;
+  /** Where a reward of the user's own decides: the id of its one test. */
+  readonly reward?: string;
   /** The host's own programs, where the sandbox has others; undefined: none are there. */
   readonly own: { readonly toolchain: Toolchain; readonly program: string } | undefined;
 }
@@ -35,6 +39,8 @@ export interface PrepareOptions {
   readonly path: string;
   /** Own test command: its exit code decides. */
   readonly command?: string;
+  /** Own reward, in the place of tests. Not together with `command`. */
+  readonly reward?: CustomReward | undefined;
   readonly provider: SandboxProvider;
   readonly stateDir: string;
   /** Ignored files that tests need, as globs relative to the workspace. */
@@ -77,7 +83,7 @@ export async function prepareWorkspace(options: PrepareOptions): Promise<Prepare
     );
   }
   const workspace = openWorkspaceFiles(root);
-  const found = await findFrameworks(workspace, options.command);
+  const found = await findFrameworks(workspace, options);
   if (found.length === 0) {
     const known = allFrameworks.map((framework) => framework.label).join(', ');
     return problem(
@@ -118,13 +124,18 @@ export async function prepareWorkspace(options: PrepareOptions): Promise<Prepare
       workspace,
       detail: `${framework.label}${projectPath ? ` in ${projectPath}` : ''}, ${toolchain.detail}`,
       own: own.kind === 'found' ? own : undefined,
+      ...(options.reward && {
+        reward: rewardTestId(options.reward.spec, options.reward.moduleText),
+      }),
       setup: {
         provider: options.provider,
         spec: { ...spec, toolchain: toolchain.toolchain },
         framework,
         program: toolchain.program,
         projectPath,
-        timeoutMs: options.testTimeoutMs,
+        timeoutMs: options.reward
+          ? options.reward.spec.timeoutSeconds * 1000
+          : options.testTimeoutMs,
       },
     });
   }
@@ -156,7 +167,7 @@ async function toolchainOf(
   if (found.length === 0) return own;
   return {
     ...own,
-    toolchain: combineToolchains(found.map(({ toolchain }) => toolchain)),
+    toolchain: combineToolchains([own, ...found].map(({ toolchain }) => toolchain)),
     detail: `with ${[...new Set(found.map(({ detail }) => detail))].join(' and ')}`,
   };
 }
@@ -168,8 +179,12 @@ interface FoundFramework {
 
 async function findFrameworks(
   workspace: WorkspaceFiles,
-  command: string | undefined,
+  { command, reward }: Pick<PrepareOptions, 'command' | 'reward'>,
 ): Promise<readonly FoundFramework[]> {
+  if (reward !== undefined) {
+    const framework = createRewardFramework(reward.spec, reward.moduleText);
+    return [{ framework, projectPath: '' }];
+  }
   if (command !== undefined) {
     return [{ framework: createCommandFramework(command), projectPath: '' }];
   }

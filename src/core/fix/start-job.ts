@@ -1,6 +1,7 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import type { Redactor } from '../agent/redactor.ts';
 import { openWorkspaceFiles } from '../frameworks/workspace-files.ts';
+import type { CustomReward } from '../grading/reward/load.ts';
 import { stateFolder } from '../platform/state-folder.ts';
 import { hostRedactor } from '../redaction/host.ts';
 import { chooseSandbox, type SandboxChoice } from '../sandbox/providers.ts';
@@ -14,6 +15,8 @@ export interface JobOptions {
   readonly root: string;
   /** Own test command: its exit code decides. */
   readonly command?: string | undefined;
+  /** Own reward, in the place of tests. */
+  readonly reward?: CustomReward | undefined;
   readonly sandbox: SandboxChoice;
   /** Image of the Docker sandbox. */
   readonly dockerImage?: string | undefined;
@@ -57,6 +60,7 @@ export async function startJob(options: JobOptions): Promise<Job | PrepareProble
   const prepared = await prepareWorkspace({
     path: root,
     command: options.command,
+    reward: options.reward,
     provider: chosen.provider,
     stateDir,
     include: options.include,

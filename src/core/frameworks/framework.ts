@@ -6,6 +6,8 @@ import type { Toolchain } from '../sandbox/sandbox.ts';
  */
 export interface Framework {
   readonly id: FrameworkId;
+  /** Names of programs of which an image must have one, where the id does not tell. */
+  readonly programs?: readonly string[];
   readonly label: string;
   /** Reads a few manifest files of the workspace; never walks the tree. */
   detect(workspace: WorkspaceFiles): Promise<Detection | undefined>;

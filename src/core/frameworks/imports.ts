@@ -4,7 +4,7 @@ import { posix } from 'node:path';
 export type Packages = ReadonlyMap<string, string>;
 
 const TEST_FILE =
-  /(?:^|\/)(?:tests?|__tests__|spec|__mocks__|fixtures)\/|[._-](?:test|spec)\.[cm]?[jt]sx?$|(?:^|\/)test[._-][^/]*$|(?:^|\/)conftest\.py$|_test\.py$/;
+  /(?:^|\/)(?:tests?|__tests__|spec|__mocks__|fixtures)\/|[._-](?:test|spec)\.[cm]?[jt]sx?$|(?:^|\/)test[._-][^/]*$|(?:^|\/)conftest\.py$|_test\.(?:py|go)$/;
 
 /** Tests and what supports them: read, never edited. */
 export function isTestPath(path: string): boolean {
@@ -20,7 +20,9 @@ export function importsOf(
 ): readonly string[] {
   const found = path.endsWith('.py')
     ? pythonImports(path, text, files)
-    : specifiersOf(text).flatMap((name) => resolveSpecifier(path, name, files, packages) ?? []);
+    : path.endsWith('.rs')
+      ? rustModules(path, text, files)
+      : specifiersOf(text).flatMap((name) => resolveSpecifier(path, name, files, packages) ?? []);
   return [...new Set(found)].filter((file) => file !== path);
 }
 
@@ -98,6 +100,32 @@ function pythonImports(path: string, text: string, files: ReadonlySet<string>): 
     for (const part of (match[1] ?? '').split(',')) add(part.trim().split(/\s/)[0] ?? '', 0);
   }
   return found;
+}
+
+/**
+ * Modules are files of the same crate, told by their names: `mod x;`, `use crate::x`, `x::f()`. A
+ * test file of its own also has the root of its crate.
+ */
+function rustModules(path: string, text: string, files: ReadonlySet<string>): readonly string[] {
+  const crate = /^(.*?)(?:^|\/)?(?:src|tests|benches|examples)\//.exec(`${path}`)?.[1] ?? '';
+  const root = crate === '' ? '' : `${crate}/`;
+  const names = new Set(
+    [...text.matchAll(/\bmod\s+(\w+)\s*;|\b(\w+)\s*::|::\s*(\w+)/g)].flatMap(
+      ([, module, before, after]) => module ?? before ?? after ?? [],
+    ),
+  );
+  for (const match of text.matchAll(/\buse\s+[^;]*;/g)) {
+    for (const [name] of match[0].matchAll(/\w+/g)) names.add(name);
+  }
+  const own = [...files].filter((file) => file.startsWith(`${root}src/`) && file.endsWith('.rs'));
+  const modules = own.filter((file) => names.has(moduleName(file)));
+  if (path.startsWith(`${root}src/`)) return modules;
+  return [...own.filter((file) => /\/src\/lib\.rs$|^src\/lib\.rs$/.test(file)), ...modules];
+}
+
+function moduleName(file: string): string {
+  const name = posix.basename(file, '.rs');
+  return name === 'mod' ? posix.basename(posix.dirname(file)) : name;
 }
 
 function pythonModule(

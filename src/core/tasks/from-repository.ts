@@ -318,6 +318,8 @@ function sourcePaths(tree: FileTree, setup: GradeSetup): string[] {
       mode !== '120000' &&
       path.startsWith(prefix) &&
       languageOf(path) !== undefined &&
+      // Its tests stand beside the code, where none can be hidden.
+      languageOf(path) !== 'rust' &&
       !NO_SOURCE.test(path) &&
       !steering.isTestFile(path) &&
       !steering.isSteeringFile(path) &&

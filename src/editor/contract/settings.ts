@@ -1,5 +1,6 @@
 import type * as vscode from 'vscode';
 import type manifest from '../../../package.json';
+import type { SandboxChoice } from '../../core/sandbox/providers.ts';
 
 /** A setting of the manifest: naming one that is not there does not compile. */
 type Declared = keyof (typeof manifest)['contributes']['configuration']['properties'];
@@ -18,7 +19,9 @@ export interface Settings {
   readonly maxTurns: number | undefined;
   readonly maxMinutes: number | undefined;
   readonly maxReplyTokens: number | undefined;
-  readonly sandbox: 'auto' | 'local' | 'none';
+  readonly sandbox: SandboxChoice;
+  /** undefined: the default of the Docker sandbox. */
+  readonly dockerImage: string | undefined;
   readonly testCommand: string | undefined;
   readonly testTimeoutSeconds: number;
   readonly include: readonly string[];
@@ -39,7 +42,8 @@ const READERS = {
   maxTurns: countOrNone,
   maxMinutes: amountOrNone,
   maxReplyTokens: countOrNone,
-  sandbox: oneOf(['auto', 'local', 'none']),
+  sandbox: oneOf(['auto', 'local', 'docker', 'none']),
+  dockerImage: text,
   testCommand: text,
   testTimeout: (value) => countOrNone(value) ?? 300,
   include: texts,
@@ -63,6 +67,7 @@ export function readSettings(vs: typeof vscode, scope?: vscode.Uri): Settings {
     maxMinutes: read('maxMinutes'),
     maxReplyTokens: read('maxReplyTokens'),
     sandbox: read('sandbox'),
+    dockerImage: read('dockerImage') || undefined,
     testCommand: read('testCommand') || undefined,
     testTimeoutSeconds: read('testTimeout'),
     include: read('include'),

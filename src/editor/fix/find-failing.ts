@@ -34,6 +34,7 @@ export async function findFailing(
       root: folder.uri.fsPath,
       command: settings.testCommand,
       sandbox: settings.sandbox,
+      dockerImage: settings.dockerImage,
       include: settings.include,
       testTimeoutMs: settings.testTimeoutSeconds * 1000,
       python: await chosenPython(vs, folder.uri),

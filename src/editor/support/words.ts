@@ -8,6 +8,8 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bwith --test-timeout SECONDS\b/g, 'with primeAgent.testTimeout'],
   [/\bLeave it out with --test,/g, 'Choose other tests,'],
   [/ \(--no-parity leaves it out\)/g, ' (primeAgent.parity switches this off)'],
+  [/`?--docker-image NAME`?/g, 'primeAgent.dockerImage'],
+  [/ \(`--parallel 1`\)/g, ' (primeAgent.parallel)'],
   [/`?--sandbox (\w+)`?/g, 'primeAgent.sandbox “$1”'],
   [/ with --policy \S+ --model [^;\s]*[^;\s.]/g, ''],
   [/\bLeave --model out, or name an endpoint with --policy\b/g, 'Clear primeAgent.endpoint.model'],
@@ -22,6 +24,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/: prime-agent doctor\b/g, ' (the log names it)'],
   [/\bRun `prime-agent doctor`; it tries the sandbox and names what is missing\b/g, 'See the log'],
   [/ \(`prime-agent doctor` names it\)/g, ''],
+  [/\bRun `prime-agent doctor`; it tries\b/g, 'Run “Prime Agent: Check this machine”; it tries'],
   [/\bList the tests with: prime-agent tests\b/g, 'See them with “Prime Agent: Run tests”'],
   [/\brun the same command again\b/g, 'start again'],
 ];

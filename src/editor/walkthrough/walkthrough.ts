@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type * as vscode from 'vscode';
 import { examine, type Finding } from '../../core/doctor/examine.ts';
 import type { CommandId } from '../contract/commands.ts';
+import { readSettings } from '../contract/settings.ts';
 import type { WorkDeps } from '../fix/deps.ts';
 import { withSignal } from '../support/cancellation.ts';
 import { commandAction, showMessage } from '../support/messages.ts';
@@ -39,6 +40,7 @@ export async function checkMachine({
   environment,
 }: Pick<WorkDeps, 'vs' | 'log' | 'environment'>): Promise<void> {
   const [folder] = vs.workspace.workspaceFolders ?? [];
+  const { dockerImage } = readSettings(vs, folder?.uri);
   const root = folder?.uri.scheme === 'file' ? folder.uri.fsPath : undefined;
   const findings = await vs.window.withProgress(
     {
@@ -46,7 +48,8 @@ export async function checkMachine({
       title: vs.l10n.t('Prime Agent: checking this machine'),
       cancellable: true,
     },
-    (_progress, token) => withSignal(token, [], (signal) => examine(root, { environment, signal })),
+    (_progress, token) =>
+      withSignal(token, [], (signal) => examine(root, { environment, signal, dockerImage })),
   );
   for (const finding of findings) logFinding(log, finding);
   const missing = findings.filter(({ state }) => state === 'missing');

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type * as vscode from 'vscode';
@@ -42,6 +44,7 @@ interface Opened {
 async function open(
   files: Readonly<Record<string, string>>,
   options: Omit<FakeVsOptions, 'folders'> = {},
+  variables: Readonly<Record<string, string>> = {},
 ): Promise<Opened> {
   const folder = await tempFolder();
   const root = join(folder, 'project');
@@ -68,6 +71,7 @@ async function open(
       PATH: process.env.PATH,
       HOME: folder,
       PRIME_AGENT_HOME: join(folder, 'state'),
+      ...variables,
     },
     memento: context.workspaceState,
     publish(where, report) {
@@ -238,6 +242,37 @@ describe('Fix failing test', () => {
     expect(reviews).toEqual([]);
     expect(await readFile(join(root, 'src/add.js'), 'utf8')).toBe(ADD['src/add.js']);
     expect(fake.contexts.get(CONTEXT_KEYS.running)).toBe(false);
+  });
+
+  it('asks the container engine for the image of the settings, and names them as the remedy', async () => {
+    const asked: string[] = [];
+    // An engine with no images.
+    const engine = createServer(({ url = '' }, response) => {
+      asked.push(url);
+      const known = /\/version$|\/info$/.test(url)
+        ? { Version: '20.10', OSType: 'linux' }
+        : undefined;
+      response.writeHead(known ? 200 : 404, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(known ?? { message: 'No such image' }));
+    });
+    onTestFinished(() => void engine.close());
+    const socket = join(await tempFolder(), 'engine.sock');
+    await once(engine.listen(socket), 'listening');
+    const { fake, fix } = await open(
+      ADD,
+      { settings: { 'primeAgent.sandbox': 'docker', 'primeAgent.dockerImage': 'shop/tests:3' } },
+      { DOCKER_HOST: `unix://${socket}` },
+    );
+    await fix();
+    expect(asked.some((url) => url.includes('/images/shop/tests:3/json'))).toBe(true);
+    expect(fake.messages).toHaveLength(1);
+    const [message] = fake.messages;
+    expect(message?.text).toContain(
+      'The image shop/tests:3 is not on the container engine at unix://',
+    );
+    expect(message?.text).toContain('with primeAgent.dockerImage');
+    expect(message?.text).not.toMatch(/--\w/);
+    expect(message?.actions).toContain('Open Settings');
   });
 
   it('names the next step when the server of the policy is gone', async () => {

@@ -16,6 +16,8 @@ describe('a wrong command line', () => {
       ['fix', '--max-minutes', '0'],
       "option '--max-minutes <n>' argument '0' is invalid. must be a number above 0.",
     ],
+    [['tasks', 'check'], "required option '--fix <patch>' not specified"],
+    [['tasks', 'check', '--fix', 'x', '--repeats', '1'], 'must be a whole number, 2 or above.'],
     [['fix', '--sandbox', 'moon'], 'Allowed choices are auto, local, docker, none.'],
     [['fix', '--unheard-of'], "unknown option '--unheard-of'"],
     [['fix', 'one', 'two'], "too many arguments for 'fix'. Expected 1 argument but got 2."],

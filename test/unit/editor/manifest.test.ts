@@ -44,6 +44,7 @@ describe('the manifest', () => {
       'primeAgent.endpoint.baseUrl',
       'primeAgent.endpoint.model',
       'primeAgent.sandbox',
+      'primeAgent.dockerImage',
     ]);
     const overridable = scopes
       .filter(([, { scope }]) => scope !== 'machine' && scope !== 'window')
@@ -51,6 +52,13 @@ describe('the manifest', () => {
     expect(capabilities.untrustedWorkspaces.restrictedConfigurations.toSorted()).toEqual(
       overridable.toSorted(),
     );
+  });
+
+  it('offers the sandboxes that the command line has, each described', () => {
+    const { enum: kinds, enumDescriptions } =
+      contributes.configuration.properties['primeAgent.sandbox'];
+    expect(kinds).toEqual(['auto', 'local', 'docker', 'none']);
+    expect(enumDescriptions).toEqual(kinds.map((kind) => `%setting.sandbox.${kind}%`));
   });
 
   it('has its texts in both languages, each used', () => {

@@ -15,6 +15,7 @@ describe('settings', () => {
       maxMinutes: undefined,
       maxReplyTokens: undefined,
       sandbox: 'auto',
+      dockerImage: undefined,
       testCommand: undefined,
       testTimeoutSeconds: 300,
       include: [],
@@ -31,6 +32,7 @@ describe('settings', () => {
         'primeAgent.parallel': 1.5,
         'primeAgent.maxMinutes': -1,
         'primeAgent.sandbox': 'nowhere',
+        'primeAgent.dockerImage': ['node'],
         'primeAgent.testTimeout': null,
         'primeAgent.include': ['.env', 3, ''],
         'primeAgent.testCommand': '  ',
@@ -42,10 +44,23 @@ describe('settings', () => {
       parallel: undefined,
       maxMinutes: undefined,
       sandbox: 'auto',
+      dockerImage: undefined,
       testTimeoutSeconds: 300,
       include: ['.env'],
       testCommand: undefined,
     });
+  });
+});
+
+describe('the sandbox', () => {
+  it.each(['auto', 'local', 'docker', 'none'])('may be %s', (sandbox) => {
+    const { vs } = createFakeVs({ settings: { 'primeAgent.sandbox': sandbox } });
+    expect(readSettings(vs).sandbox).toBe(sandbox);
+  });
+
+  it('takes an image, without the spaces around it', () => {
+    const { vs } = createFakeVs({ settings: { 'primeAgent.dockerImage': ' shop/tests:3 ' } });
+    expect(readSettings(vs).dockerImage).toBe('shop/tests:3');
   });
 });
 

@@ -4,6 +4,7 @@ import { compare } from '../../../src/core/fix/parity.ts';
 import { selectTargets } from '../../../src/core/fix/select.ts';
 import type { TestResult } from '../../../src/core/frameworks/framework.ts';
 import { createPolicy } from '../../../src/core/policies/create-policy.ts';
+import { describeEngineError } from '../../../src/core/sandbox/docker/problems.ts';
 import { chooseSandbox } from '../../../src/core/sandbox/providers.ts';
 import { inEditorWords } from '../../../src/editor/support/words.ts';
 
@@ -50,6 +51,16 @@ async function texts(): Promise<readonly string[]> {
     'Running them once in your own environment, to compare (--no-parity leaves it out)',
     'No isolation, as you asked with --sandbox none: commands of the agent can read and change everything that you can.',
     'Install bubblewrap. Or `--sandbox none`, if you accept that commands run without isolation.',
+    'Get it with `docker pull node:22`, or choose one of `docker images` with `--docker-image NAME`.',
+    'Name an image in which the tests of this project run: --docker-image NAME. Or use --sandbox local.',
+    ...['ENOENT', 'EACCES', 'ENOMEM'].map(
+      (code) =>
+        describeEngineError(
+          { code, message: code === 'ENOMEM' ? 'cannot allocate memory' : code },
+          'unix:///s',
+        ).remedy,
+    ),
+    describeEngineError(new Error('odd'), 'unix:///s').remedy,
     'Check that both use the same interpreter: prime-agent doctor.',
     'Run `prime-agent doctor`; it tries the sandbox and names what is missing.',
   ];
@@ -71,6 +82,9 @@ describe("core's texts in the editor", () => {
         'A file is missing that git ignores. Name it: --include ".env" (globs work).',
         'Ollama with --policy http://127.0.0.1:11434/v1 --model qwen. Or search without a model: --policy edit-search.',
         'Running them once in your own environment, to compare (--no-parity leaves it out)',
+        'choose one of `docker images` with `--docker-image NAME`.',
+        'Run fewer attempts at the same time (`--parallel 1`).',
+        'Run `prime-agent doctor`; it tries the engine.',
       ].map(inEditorWords),
     ).toEqual([
       'Install the extension again, or use another policy: edit-search.',
@@ -79,6 +93,9 @@ describe("core's texts in the editor", () => {
       'A file is missing that git ignores. Add ".env" to primeAgent.include (globs work).',
       'Ollama. Or search without a model: edit-search.',
       'Running them once in your own environment, to compare (primeAgent.parity switches this off)',
+      'choose one of `docker images` with primeAgent.dockerImage.',
+      'Run fewer attempts at the same time (primeAgent.parallel).',
+      'Run “Prime Agent: Check this machine”; it tries the engine.',
     ]);
   });
 

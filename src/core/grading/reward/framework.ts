@@ -33,6 +33,7 @@ export function createRewardFramework(spec: RewardSpec, moduleText = ''): Framew
   return {
     ...base,
     label: 'custom reward (module)',
+    programs: ['node'],
     toolchain: (workspace) => findNode(workspace),
     toolbox: { 'reward/runner.mjs': runner, 'reward/module.mjs': moduleText },
     command: ({ program, reportFd }) => ({

@@ -88,12 +88,12 @@ interface Scene {
   readonly baseline: TestReport;
 }
 
-const SOURCES = ['js', 'cjs', 'mjs', 'jsx', 'ts', 'cts', 'mts', 'tsx', 'py'];
+const SOURCES = ['js', 'cjs', 'mjs', 'jsx', 'ts', 'cts', 'mts', 'tsx', 'py', 'rs'];
 const LISTED_FILES = 350;
 const REGRESSION_FILES = 12;
 
 const LIST_COMMAND = [
-  `cd /workspace && find . \\( -name node_modules -o -name .git -o -name .venv -o -name venv -o -name __pycache__ -o -name dist -o -name build -o -name .tox \\) -prune -o -type f`,
+  `cd /workspace && find . \\( -name node_modules -o -name .git -o -name .venv -o -name venv -o -name __pycache__ -o -name dist -o -name build -o -name .tox -o -name target \\) -prune -o -type f`,
   `\\( -name package.json ${SOURCES.map((extension) => `-o -name '*.${extension}'`).join(' ')} \\) -print`,
   `| sed 's|^\\./||' | LC_ALL=C sort | head -n ${LISTED_FILES}`,
 ].join(' ');
@@ -130,8 +130,12 @@ function* lookAround(firstMessage: string, options: SearchOptions): Steps<Scene>
     for (const [path, text] of texts) {
       const language = languageOf(path);
       if (language === undefined) continue;
-      const editable = !isTestPath(path) && !failing.includes(path);
-      subjects.push({ path, text, language, depth, editable, outline: outlineOf(text, language) });
+      // Rust's tests stand in the files that they test; the operators leave them alone.
+      const isTest = isTestPath(path) || (failing.includes(path) && language !== 'rust');
+      subjects.push({
+        ...{ path, text, language, depth, editable: !isTest },
+        outline: outlineOf(text, language),
+      });
       front.push(...importsOf(path, text, files, packages));
     }
   }

@@ -29,6 +29,8 @@ export function instrument(
   firstNumber: number,
 ): Instrumented | undefined {
   const grammar = grammarOf(language);
+  // Rust has no expression that notes something without an import.
+  if (grammar.kind !== 'python' && grammar.kind !== 'javascript') return undefined;
   const blocks: Block[] = [];
   const inserts: { at: number; text: string }[] = [];
   let hasErrors = false;

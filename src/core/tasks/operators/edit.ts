@@ -1,7 +1,7 @@
 import type { OperatorId } from './operator-table.ts';
 
 /** `jsx` is JavaScript that may hold JSX, `tsx` TypeScript that may. */
-export type Language = 'javascript' | 'jsx' | 'typescript' | 'tsx' | 'python';
+export type Language = 'javascript' | 'jsx' | 'typescript' | 'tsx' | 'python' | 'rust';
 
 /** Part of a source, in UTF-16 code units; `to` is exclusive. */
 export interface TextRange {
@@ -38,6 +38,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   tsx: 'tsx',
   py: 'python',
   pyi: 'python',
+  rs: 'rust',
 };
 
 /** The language by the file's name; undefined: there are no operators for it. */

@@ -1,4 +1,5 @@
 import type { SyntaxNode, Tree } from '@lezer/common';
+import type { OperatorId } from './operator-table.ts';
 
 /** What a node is, whatever the language calls it. */
 export type Role =
@@ -37,11 +38,13 @@ export interface Ternary {
 
 /** One language. A further one is one more file like `python.ts`. */
 export interface Grammar {
-  readonly kind: 'javascript' | 'python';
+  readonly kind: 'javascript' | 'python' | 'rust';
   parse(text: string): Tree;
   role(node: SyntaxNode): Role | undefined;
   /** Subtrees without behaviour or out of bounds: types, imports, decorators. */
   readonly skipped: ReadonlySet<string>;
+  /** Operators that this language has no use for. */
+  readonly never?: ReadonlySet<OperatorId>;
   readonly negation: '!' | 'not ';
   /** Operators that may take each other's place, by operator id. Symmetric. */
   readonly comparisons: OperatorPairs;
@@ -50,6 +53,8 @@ export interface Grammar {
   readonly booleans: ReadonlyMap<string, readonly string[]>;
   /** Literals that may take each other's place. */
   readonly literals: ReadonlyMap<string, readonly string[]>;
+  /** Functions of libraries that may take each other's place. */
+  readonly functions?: ReadonlyMap<string, readonly string[]>;
   /** Expressions that are only asked for truth, of a node of role `if`, `loop` or `conditional`. */
   conditions(node: SyntaxNode): readonly SyntaxNode[];
   ternary(node: SyntaxNode): Ternary | undefined;

@@ -2,6 +2,7 @@ import type { Language } from './edit.ts';
 import type { Grammar } from './grammar.ts';
 import { javascriptGrammar } from './javascript.ts';
 import { pythonGrammar } from './python.ts';
+import { rustGrammar } from './rust.ts';
 
 const DIALECTS: Readonly<Record<Language, () => Grammar>> = {
   javascript: () => javascriptGrammar(''),
@@ -9,6 +10,7 @@ const DIALECTS: Readonly<Record<Language, () => Grammar>> = {
   typescript: () => javascriptGrammar('ts'),
   tsx: () => javascriptGrammar('ts jsx'),
   python: pythonGrammar,
+  rust: rustGrammar,
 };
 
 const made = new Map<Language, Grammar>();

@@ -40,7 +40,7 @@ export function listEdits(
     tree,
     emit(operator, { from, to }, newText, description, weight = 1) {
       const oldText = source.slice(from, to);
-      if (newText === oldText || !inRange(from)) return;
+      if (newText === oldText || !inRange(from) || grammar.never?.has(operator)) return;
       const key = canonicalKey(source, from, to, newText);
       const prior = Math.min(1, OPERATORS[operator].prior * weight);
       const known = found.get(key);

@@ -55,12 +55,39 @@ describe('imports of Python', () => {
   });
 });
 
+describe('modules of Rust', () => {
+  const crate = new Set([
+    'src/lib.rs',
+    'src/parser.rs',
+    'src/shapes/mod.rs',
+    'src/shapes/circle.rs',
+    'tools/src/lib.rs',
+    'tools/src/parser.rs',
+    'tests/all.rs',
+  ]);
+  it.each([
+    ['src/lib.rs', 'mod parser;\npub mod shapes;', ['src/parser.rs', 'src/shapes/mod.rs']],
+    ['src/shapes/mod.rs', 'use crate::parser::{read, Tree};', ['src/parser.rs']],
+    [
+      'src/parser.rs',
+      'let c = shapes::circle::area(1);',
+      ['src/shapes/circle.rs', 'src/shapes/mod.rs'],
+    ],
+    ['tests/all.rs', 'use shop::parser;', ['src/lib.rs', 'src/parser.rs']],
+    ['tools/src/lib.rs', 'mod parser;', ['tools/src/parser.rs']],
+    ['src/lib.rs', 'use std::collections::HashMap;', []],
+  ])('%s: %s', (path, text, expected) => {
+    expect([...importsOf(path, text, crate)].sort()).toEqual(expected);
+  });
+});
+
 it('tells tests from sources', () => {
   const paths = [
     'test/a.js',
     'src/a.test.ts',
     'tests/test_a.py',
     'a_test.py',
+    'shop/cart_test.go',
     'conftest.py',
     'src/__tests__/a.js',
   ];

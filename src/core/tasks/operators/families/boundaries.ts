@@ -70,6 +70,7 @@ function positionWeight(node: SyntaxNode, scan: Scan): number {
           ? 1
           : 0;
     case 'binary':
+      if (parent.name === 'RangeExpression') return node.nextSibling === null ? 0.8 : 0.3;
       return isComparison(scan, parent) && /^[<>]/.test(binaryParts(scan, parent)?.operator ?? '')
         ? 0.8
         : 0;
@@ -109,6 +110,7 @@ function sliceCall(node: SyntaxNode, scan: Scan): void {
 
 /** Python's `s[a:b]`. */
 function slice(node: SyntaxNode, scan: Scan): void {
+  if (scan.grammar.kind !== 'python') return;
   const children = childrenOf(node);
   const colons = children.filter((child) => child.name === ':');
   const [colon] = colons;

@@ -133,7 +133,7 @@ const SHAPING =
   /^(?:abs|round|floor|ceil|trunc|sorted|reversed|set|list|str|int|float|Number|String|Boolean|parseInt|parseFloat|sqrt)$/;
 
 export const calls: Family = (node, role, scan) => {
-  const table = scan.grammar.kind === 'python' ? PYTHON : JAVASCRIPT;
+  const table = scan.grammar.functions ?? (scan.grammar.kind === 'python' ? PYTHON : JAVASCRIPT);
   if (role === 'variable' || role === 'property') {
     const text = textOf(scan, node);
     if (!table.has(text)) return;

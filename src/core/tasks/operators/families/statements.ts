@@ -66,7 +66,7 @@ export const statements: Family = (node, role, scan) => {
     }
     case 'declaration': {
       const word = node.firstChild;
-      if (word === null) return;
+      if (word === null || scan.grammar.kind !== 'javascript') return;
       const other = { var: 'let', let: 'var' }[textOf(scan, word)];
       if (other !== undefined)
         scan.emit('declaration-kind', word, other, `${textOf(scan, word)} becomes ${other}`);

@@ -29,6 +29,7 @@ export function corpus(): readonly SourceFile[] {
     ...files,
     { name: 'sample.py', text: PYTHON, language: 'python' },
     { name: 'sample.tsx', text: TSX, language: 'tsx' },
+    { name: 'sample.rs', text: RUST, language: 'rust' },
   ];
 }
 
@@ -160,5 +161,99 @@ abstract class Store<K, V = unknown> {
     label: for (const v of values) { if (v < 0) break label; }
     return values.reverse() as number[];
   }
+}
+`;
+
+const RUST = `//! Sample with the syntax of Rust 2021.
+use std::collections::{BTreeMap, HashMap as Map};
+use std::fmt::{self, Display};
+
+pub const LIMIT: usize = 10;
+static NAMES: [&str; 2] = ["low, high", ""];
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Account<'a, T: Display> {
+    owner: &'a str,
+    pub balance: f64,
+    tag: Option<T>,
+    counts: Vec<u32>,
+}
+
+pub enum Level { Low = 1, High(u8), Named { size: usize } }
+
+impl<'a, T: Display + 'a> Account<'a, T> {
+    pub fn new(owner: &'a str, tag: Option<T>) -> Self {
+        Self { owner, balance: 0.0, tag, counts: vec![0; LIMIT] }
+    }
+
+    /// Takes money.
+    pub fn withdraw(&mut self, amount: f64, fee: f64) -> Result<f64, String> {
+        let total = amount + fee * 2.0;
+        if amount <= 0.0 || total > self.balance {
+            return Err(format!("only {} left, {owner}", self.balance, owner = self.owner));
+        } else if !self.counts.is_empty() && fee < amount {
+            self.counts[0] += 1;
+        }
+        self.balance -= total;
+        Ok(self.balance)
+    }
+}
+
+pub fn windows(items: &[i64], size: usize) -> Vec<i64> {
+    let mut out: Vec<i64> = Vec::new();
+    let mut seen = 0u32;
+    for i in 0..items.len() - size + 1 {
+        let part = &items[i..i + size];
+        if part.iter().any(|x| *x < 0) {
+            continue;
+        }
+        out.push(part.iter().sum());
+        seen += 1;
+    }
+    'outer: loop {
+        for (index, value) in out.iter_mut().enumerate() {
+            if index as i64 == *value { break 'outer; }
+            *value = (*value - 1) * 2 + items[0].max(3).pow(2);
+        }
+        if seen == 7 { break; }
+    }
+    for step in 1..=size {
+        seen = seen.saturating_sub(step as u32);
+    }
+    while let Some(last) = out.pop() {
+        match last {
+            0 | 1 => return out,
+            n @ 2..=9 if n % 2 == 0 => out.push(n / 2),
+            -1 => {}
+            _ => break,
+        }
+    }
+    let Some(first) = out.first() else { return vec![] };
+    let kind = if *first > 0 { Level::High(1) } else { Level::Low };
+    println!("{} {:?}", first, seen + 1);
+    out
+}
+
+async fn load(client: &Client, url: &str) -> Result<Map<String, u8>, fmt::Error> {
+    let text = client.get(url, true).await?;
+    let mut result = Map::<String, u8>::new();
+    text.lines().filter(|line| line.starts_with("a") && line.len() > 1).for_each(|line| {
+        result.insert(line.trim_start().to_string(), line.len() as u8 & 0xf);
+    });
+    unsafe { touch(result.len(), 1 << 3) };
+    Ok(result)
+}
+
+macro_rules! twice { ($x:expr) => { $x + $x }; }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums() {
+        assert_eq!(windows(&[1, 2, 3], 2), vec![3, 5]);
+        if 1 < 2 { panic!("no"); }
+    }
 }
 `;
