@@ -8,6 +8,7 @@ import { parseReport } from '../report.ts';
 import { fileOf, insideProject } from '../select.ts';
 import { plantNodeTestCanaries } from './canaries.ts';
 import { detectNodeTest } from './detect.ts';
+import failure from './failure.asset.mjs';
 import launcher from './launch.asset.mjs';
 import listHook from './list.asset.mjs';
 import reporter from './reporter.asset.mjs';
@@ -26,6 +27,7 @@ export const nodeTest: Framework = {
     'javascript/files.asset.mjs': files,
     'javascript/scripts.asset.mjs': scripts,
     'javascript/seal.asset.cjs': seal,
+    'node-test/failure.asset.mjs': failure,
     'node-test/launch.mjs': launcher,
     'node-test/list.mjs': listHook,
     'node-test/reporter.mjs': reporter,

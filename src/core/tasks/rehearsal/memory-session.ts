@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { sealReport } from '../../frameworks/seal.ts';
 import {
   type ExecOptions,
   type ExecResult,
@@ -9,7 +10,7 @@ import {
 } from '../../sandbox/sandbox.ts';
 import { createMemoryFiles, type MemoryTree } from './memory-files.ts';
 
-/** What a run of tests writes to its report, and how it ends. */
+/** What a run of tests writes to its report, without seals, and how it ends. */
 export interface TestRunAnswer {
   readonly report: Uint8Array;
   readonly log: string;
@@ -41,7 +42,7 @@ export function createMemorySession(tree: MemoryTree, testRuns: TestRuns): Sandb
       if (program === 'bash' && args[2] === 'run-tests') {
         const answer = await testRuns(tree, request, options);
         log = answer.log;
-        return ended(answer.exitCode, answer.report);
+        return ended(answer.exitCode, sealReport(answer.report, keyOf(request)));
       }
       if (program === 'bash' && args[2] === 'read-log') return ended(0, Buffer.from(log));
       if (program === 'git' && args[0] === 'check-ignore') return ended(1);
@@ -54,6 +55,10 @@ export function createMemorySession(tree: MemoryTree, testRuns: TestRuns): Sandb
     close: async () => undefined,
   };
 }
+
+/** The key that `frameworks/run.ts` gives to reporters. */
+export const keyOf = ({ stdin = Buffer.from('') }: ProgramRequest): string =>
+  Buffer.from(stdin).toString('utf8').trim();
 
 /** Names that the shell takes as they are. */
 const PLAIN_CAT = /^cat((?: +[\w@%+=:,./-]+)+)$/;

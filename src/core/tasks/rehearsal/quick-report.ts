@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { posix } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
-import reporterText from '../../frameworks/node-test/reporter.asset.mjs';
+import failureText from '../../frameworks/node-test/failure.asset.mjs';
 import { WORKSPACE } from '../../sandbox/sandbox.ts';
 import { createLoader, guarded, type Sources } from '../generate/fast-run.ts';
 
@@ -27,12 +27,11 @@ let failureOf: FailureOf | undefined;
 /** The reporter's own code says what a failure looks like; it must be loaded before `quickReport`. */
 export async function loadReporter(): Promise<void> {
   if (failureOf) return;
-  const text = reporterText
-    .replace('const here = process.cwd();', `const here = ${JSON.stringify(WORKSPACE)};`)
-    .concat('\nexport { failureOf };');
-  const url = `data:text/javascript,${encodeURIComponent(text)}`;
-  const module = (await import(/* @vite-ignore */ url)) as { readonly failureOf: FailureOf };
-  failureOf = module.failureOf;
+  const url = `data:text/javascript,${encodeURIComponent(failureText)}`;
+  const module = (await import(/* @vite-ignore */ url)) as {
+    readonly createTeller: (here: string) => { readonly failureOf: FailureOf };
+  };
+  failureOf = module.createTeller(WORKSPACE).failureOf;
 }
 
 /**

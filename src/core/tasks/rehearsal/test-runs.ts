@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nodeTest } from '../../frameworks/node-test/node-test.ts';
 import { readLog } from '../../frameworks/run.ts';
+import { openSealed } from '../../frameworks/seal.ts';
 import type { ProgramRequest, SandboxProvider, Toolchain } from '../../sandbox/sandbox.ts';
 import type { Sources } from '../generate/fast-run.ts';
 import { writeTree } from '../tree.ts';
-import type { TestRunAnswer, TestRuns } from './memory-session.ts';
+import { keyOf as keyOfReport, type TestRunAnswer, type TestRuns } from './memory-session.ts';
 import { loadReporter, quickReport } from './quick-report.ts';
 
 export interface RehearsalCounts {
@@ -118,8 +119,9 @@ async function runForReal(
       const limits = { timeoutMs, maxOutputBytes: 2 ** 22 };
       const result = await session.run(request, limits);
       const { head, tail } = result.output;
+      const sealed = Buffer.concat([head, tail]);
       return {
-        report: Buffer.concat([head, tail]),
+        report: openSealed(sealed, keyOfReport(request), false).report,
         log: await readLog(session, folderOf(request)),
         exitCode: result.end.kind === 'exited' ? result.end.code : undefined,
       };
