@@ -12,11 +12,14 @@ import { tempFolder, writeFiles } from '../../support/temp.ts';
 /** Without isolation code under test can reach the supervisor: the one real way to break a sandbox from inside. */
 const KILLS_SUPERVISOR = `
 const { readFileSync } = require('node:fs');
+const supervisors = [];
 for (let pid = process.ppid; pid > 1; ) {
   const parent = Number(readFileSync('/proc/' + pid + '/stat', 'utf8').split(') ')[1].split(' ')[1]);
-  if (readFileSync('/proc/' + pid + '/cmdline', 'utf8').includes('supervisor')) process.kill(pid, 'SIGKILL');
+  if (readFileSync('/proc/' + pid + '/cmdline', 'utf8').includes('supervisor')) supervisors.push(pid);
   pid = parent;
 }
+// The outermost first: the end of an inner one may take this process with it.
+for (const pid of supervisors.reverse()) process.kill(pid, 'SIGKILL');
 exports.add = (a, b) => a + b;
 `;
 
