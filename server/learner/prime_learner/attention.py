@@ -13,9 +13,12 @@ from torch.nn import functional
 from transformers import AttentionInterface, PreTrainedModel, Qwen2ForCausalLM
 
 from . import training_forward
-from .packing import PackedRows
+from .packing import PackedChoices, PackedRows
 
 NAME = "prime_learner_packed"
+
+_EXCLUDED = -1e9
+"""Logit of an id that could not come. Finite: in an entropy 0 · -1e9 is 0, but 0 · -inf is not a number."""
 
 
 def packed_attention(
@@ -78,6 +81,8 @@ def packed_logits(model: nn.Module, packed: PackedRows, places: Tensor | None = 
 def token_logprobs(logits: Tensor, packed: PackedRows) -> Tensor:
     """float [T]: log-probability of each token given those before it in its row; 0 for a row's first.
 
+    Over the whole vocabulary: choices are not looked at.
+
     logits: [T, V]
     """
     predicted = functional.log_softmax(logits[:-1].float(), dim=-1)
@@ -89,7 +94,8 @@ def token_logprobs(logits: Tensor, packed: PackedRows) -> Tensor:
 def learnt_logprobs(model: nn.Module, packed: PackedRows) -> Tensor:
     """float [N]: log-probability of each of the N learnt tokens, in their order.
 
-    The same as `token_logprobs` under the mask, without the work for tokens that are not learnt.
+    The same as `token_logprobs` under the mask, without the work for tokens that are not learnt, and
+    where a row has choices of the distribution over these.
     """
     places = packed.loss_mask.nonzero()[:, 0]
     logits = learnt_logits(model, packed)
@@ -97,8 +103,22 @@ def learnt_logprobs(model: nn.Module, packed: PackedRows) -> Tensor:
 
 
 def learnt_logits(model: nn.Module, packed: PackedRows) -> Tensor:
-    """float32 [N, V]: what the model says where each of the N learnt tokens is predicted."""
+    """float32 [N, V]: what the model says where each of the N learnt tokens is predicted.
+
+    Softmax of a line is the distribution that the token was drawn from: see `within_choices`.
+    """
     places = packed.loss_mask.nonzero()[:, 0] - 1
     if isinstance(model, Qwen2ForCausalLM) and training_forward.can_use(model):
-        return training_forward.learnt_logits(model, packed, places)
-    return packed_logits(model, packed, places).float()
+        logits = training_forward.learnt_logits(model, packed, places)
+    else:
+        logits = packed_logits(model, packed, places).float()
+    return logits if packed.choices is None else within_choices(logits, packed.choices)
+
+
+def within_choices(logits: Tensor, choices: PackedChoices) -> Tensor:
+    """[N, V] → [N, V]: in a line with a choice logit + bias at its ids and -1e9 at all others."""
+    has_choice = torch.zeros(len(logits), dtype=torch.bool, device=logits.device)
+    has_choice[choices.place] = True
+    excluded = torch.where(has_choice[:, None], logits.new_tensor(_EXCLUDED), logits)
+    where = (choices.place, choices.id)
+    return excluded.index_put(where, logits[where] + choices.bias)

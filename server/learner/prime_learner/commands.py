@@ -27,7 +27,7 @@ from .contract import (
     TrainTokenizerRequest,
     WarmStartRequest,
 )
-from .conversation import AssistantMessage, Conversation, EncodedConversation, encode
+from .conversation import AssistantMessage, Conversation, EncodedConversation, Message, encode
 from .evaluate import evaluate_loss
 from .export import export_onnx
 from .grpo_run import GrpoRun, StepLine, open_run
@@ -63,7 +63,8 @@ def run_encode(request: EncodeRequest) -> Outcome:
     partial = request.out.with_name(request.out.name + ".partial")
     with partial.open("w", encoding="utf-8") as file:
         for row in rows:
-            file.write(json_line(row.model_dump(mode="json", exclude={"reinforcement"})))
+            left_out = {"reinforcement"} if row.choices is not None else {"reinforcement", "choices"}
+            file.write(json_line(row.model_dump(mode="json", exclude=left_out)))
     partial.replace(request.out)
     tokens = sum(len(row.ids) for row in rows)
     return Outcome("done", {"rows": len(rows), "tokens": tokens, "out": str(request.out)})
@@ -242,31 +243,47 @@ def read_conversations(paths: Sequence[Path]) -> tuple[Conversation, ...]:
 def rows_of_conversations(
     conversations: Sequence[Conversation], tokenizer: Tokenizer, learn_everything: bool = False
 ) -> tuple[TrainingRow, ...]:
-    """Raises InputError where a conversation has nothing to learn."""
+    """Choices become those of the rows, except with `learn_everything`, which learns every next token.
+
+    Raises:
+        InputError: a conversation has nothing to learn, or choices that do not fit its replies.
+    """
     rows: list[TrainingRow] = []
     for conversation in conversations:
-        encoded = encode(tokenizer, conversation.messages)
         if learn_everything:
-            encoded = _with_context_learnt(encoded, conversation, tokenizer)
+            encoded = _everything(conversation, tokenizer)
+        else:
+            try:
+                encoded = encode(tokenizer, conversation.messages)
+            except InputError as error:
+                raise InputError(f"conversation {conversation.id}: {error}") from None
         if not any(encoded.loss_mask):
-            raise InputError(f"conversation {conversation.id} has no assistant message to train on")
+            raise InputError(
+                f"conversation {conversation.id} has no assistant message to train on"
+                + ("" if encoded.choices is None else " in which its choices leave anything to decide")
+            )
         rows.append(
-            TrainingRow(id=conversation.id, ids=encoded.ids, loss_mask=encoded.loss_mask)
+            TrainingRow(
+                id=conversation.id,
+                ids=encoded.ids,
+                loss_mask=encoded.loss_mask,
+                choices=encoded.choices,
+            )
         )
     return tuple(rows)
 
 
-def _with_context_learnt(
-    encoded: EncodedConversation, conversation: Conversation, tokenizer: Tokenizer
-) -> EncodedConversation:
-    """Everything is learnt except the first token and what `train: false` keeps out."""
-    messages = [
-        message.model_copy(update={"train": True}) if isinstance(message, AssistantMessage) else message
-        for message in conversation.messages
-    ]
-    written = encode(tokenizer, messages).loss_mask
+def _everything(conversation: Conversation, tokenizer: Tokenizer) -> EncodedConversation:
+    """Everything is learnt except the first token and what `train: false` keeps out. Without choices."""
+    messages = [_changed(message, choices=None) for message in conversation.messages]
+    encoded = encode(tokenizer, messages)
+    written = encode(tokenizer, [_changed(message, train=True) for message in messages]).loss_mask
     mask = [int(learnt or not own) for learnt, own in zip(encoded.loss_mask, written, strict=True)]
     return EncodedConversation(encoded.ids, (0, *mask[1:]))
+
+
+def _changed(message: Message, **update: object) -> Message:
+    return message.model_copy(update=update) if isinstance(message, AssistantMessage) else message
 
 
 def read_data(data: RowsData | ConversationsData, tokenizer: Tokenizer) -> tuple[TrainingRow, ...]:

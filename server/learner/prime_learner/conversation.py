@@ -17,6 +17,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue, model_validator
 from tokenizers import Tokenizer
 
+from .rows import Choice
 from .strict import InputError, Strict
 
 SPECIAL_TOKENS = (
@@ -65,6 +66,9 @@ class AssistantMessage(Strict):
     calls: tuple[Call, ...] = ()
     train: bool = True
     """False: context only, such as the wrong call of a demonstration of a recovery."""
+    choices: tuple[Choice, ...] | None = None
+    """For a reply from a set: where more than one next token was possible. `at` counts the ids of the reply
+    from 0, the first one behind `<|im_start|>assistant\\n`; the `<|im_end|>` at its end is one of them."""
 
 
 class ToolMessage(Strict):
@@ -86,6 +90,8 @@ class Conversation(Strict):
 class EncodedConversation:
     ids: tuple[int, ...]
     loss_mask: tuple[int, ...]
+    choices: tuple[Choice, ...] | None = None
+    """One for each learnt id, in their order, `at` being its place in `ids`. None: no message has choices."""
 
 
 def render(messages: Sequence[Message], generation_prompt: bool = False) -> str:
@@ -99,24 +105,67 @@ def render(messages: Sequence[Message], generation_prompt: bool = False) -> str:
 def encode(
     tokenizer: Tokenizer, messages: Sequence[Message], generation_prompt: bool = False
 ) -> EncodedConversation:
-    """Ids of a conversation. Learnt is what the assistant wrote, its `<|im_end|>` included."""
+    """Ids of a conversation. Learnt is what the assistant wrote, its `<|im_end|>` included.
+
+    Where any message has choices, only those of the messages with `train` are learnt. What the set forces
+    is never drawn: its probability is 1 whatever the weights are, so it has no gradient, and to learn it
+    as ordinary text would move the weights for something that they do not decide. A message without
+    choices in such a conversation is taken as forced as a whole: nothing says what else was possible.
+
+    Raises:
+        InputError: a choice that does not fit its reply or the vocabulary.
+    """
     ids: list[int] = []
     loss_mask: list[int] = []
+    choices: list[Choice] = []
+    from_sets = any(isinstance(one, AssistantMessage) and one.choices is not None for one in messages)
 
     def add(part: Sequence[int], learnt: bool = False) -> None:
         ids.extend(part)
         loss_mask.extend([int(learnt)] * len(part))
 
     newline = encode_text(tokenizer, "\n")
-    for message in messages:
+    for index, message in enumerate(messages):
         learnt = isinstance(message, AssistantMessage) and message.train
         add([START_ID, *encode_text(tokenizer, f"{message.role}\n")])
-        add(_body_ids(tokenizer, message), learnt)
-        add([END_OF_TURN_ID], learnt)
+        reply = [*_body_ids(tokenizer, message), END_OF_TURN_ID]
+        start = len(ids)
+        add(reply, learnt and not from_sets)
+        if isinstance(message, AssistantMessage) and message.choices:
+            _check_choices(message.choices, reply, index, tokenizer.get_vocab_size())
+            if learnt:
+                choices += [one.model_copy(update={"at": start + one.at}) for one in message.choices]
         add(newline)
+    for choice in choices:
+        loss_mask[choice.at] = 1
     if generation_prompt:
         add([START_ID, *encode_text(tokenizer, "assistant\n")])
-    return EncodedConversation(tuple(ids), tuple(loss_mask))
+    return EncodedConversation(
+        tuple(ids), tuple(loss_mask), tuple(choices) if from_sets else None
+    )
+
+
+def _check_choices(
+    choices: Sequence[Choice], reply: Sequence[int], message: int, vocabulary: int
+) -> None:
+    before = -1
+    for index, choice in enumerate(choices):
+        where = f"messages[{message}].choices[{index}].at is {choice.at}"
+        if choice.at <= before:
+            raise InputError(f"{where}, which does not come behind {before}")
+        if choice.at >= len(reply):
+            raise InputError(f"{where}, but the reply has {len(reply)} ids, the end of the turn included")
+        if reply[choice.at] not in choice.ids:
+            raise InputError(
+                f"{where}, where the reply has id {reply[choice.at]}, which is not among its ids; "
+                "the choices were made from another reply or with another tokenizer"
+            )
+        if max(choice.ids) >= vocabulary:
+            raise InputError(
+                f"{where} and it has id {max(choice.ids)}, but the vocabulary has {vocabulary} entries; "
+                "the choices were made with another tokenizer"
+            )
+        before = choice.at
 
 
 def encode_text(tokenizer: Tokenizer, text: str) -> list[int]:

@@ -106,7 +106,9 @@ def evaluate_loss(
     """Fields of the `done` event: `overall`, `parts` by label, `exact` for old_str and new_str.
 
     loss: nats per learnt token; accuracy: share of learnt tokens that are the likeliest; exact: share
-    of whole values, each with the tag that ends it, all of whose tokens are the likeliest.
+    of whole values, each with the tag that ends it, all of whose tokens are the likeliest. In a row with
+    choices "likeliest" is among these, what the set forces is right, and values that it forces as a whole
+    are not counted.
 
     Raises:
         InputError: a row is longer than a pack.
@@ -151,7 +153,9 @@ def _add(
         part.loss += loss
         part.right += int(hit)
     for span in labelled.values:
-        if all(at in is_right for at in range(span.start, span.end)):
+        learnt = [at for at in range(span.start, span.end) if at in is_right]
+        whole = span.end - span.start if row.choices is None else 1
+        if len(learnt) >= whole:
             exact = sums.exact[span.label]
             exact.values += 1
-            exact.exact += int(all(is_right[at] for at in range(span.start, span.end)))
+            exact.exact += int(all(is_right[at] for at in learnt))

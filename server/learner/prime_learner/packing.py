@@ -17,6 +17,18 @@ from .strict import InputError
 
 
 @dataclass(frozen=True)
+class PackedChoices:
+    """All C ids that could have come at the learnt tokens with a choice, one behind the other."""
+
+    place: Tensor
+    """int64 [C]: which of the pack's N learnt tokens, in their order"""
+    id: Tensor
+    """int64 [C]"""
+    bias: Tensor
+    """float32 [C]"""
+
+
+@dataclass(frozen=True)
 class PackedRows:
     """S rows with T tokens together."""
 
@@ -30,6 +42,8 @@ class PackedRows:
     """bool [T]"""
     row_of_token: Tensor
     """int64 [T]: which of the S rows"""
+    choices: PackedChoices | None = None
+    """None: no row has any."""
 
     @property
     def tokens(self) -> int:
@@ -52,6 +66,29 @@ def pack(rows: Sequence[TrainingRow], device: torch.device | None = None) -> Pac
             [learnt == 1 for row in rows for learnt in row.loss_mask], device=device
         ),
         row_of_token=row_of_token.to(device),
+        choices=_pack_choices(rows, device),
+    )
+
+
+def _pack_choices(
+    rows: Sequence[TrainingRow], device: torch.device | None
+) -> PackedChoices | None:
+    place: list[int] = []
+    ids: list[int] = []
+    bias: list[float] = []
+    learnt = 0
+    for row in rows:
+        for index, choice in enumerate(row.choices or ()):
+            place += [learnt + index] * len(choice.ids)
+            ids += choice.ids
+            bias += choice.bias
+        learnt += row.learnt_tokens
+    if not place:
+        return None
+    return PackedChoices(
+        place=torch.tensor(place, device=device),
+        id=torch.tensor(ids, device=device),
+        bias=torch.tensor(bias, dtype=torch.float32, device=device),
     )
 
 

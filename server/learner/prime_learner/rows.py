@@ -30,11 +30,46 @@ class Reinforcement(Strict):
     """False: in the group's mean only (budget used up)."""
 
 
+# A bias is the logarithm of a share of the prior weight. This is far from what excludes an id (attention.py).
+_MOST_BIAS = 1e4
+
+
+class Choice(Strict):
+    """A place of a reply from a set where more than one next token was possible."""
+
+    at: int = Field(ge=0)
+    """Place of the token that was drawn: in a row of its ids, in a message of the reply (see there)."""
+    ids: tuple[int, ...] = Field(min_length=2)
+    """The possible next tokens, in any order."""
+    bias: tuple[float, ...]
+    """Of each of `ids`: logarithm of the share of the set's prior weight below that token. The token was
+    drawn from softmax(logit[id] + bias[id]) over `ids` alone."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Choice:
+        if len(self.bias) != len(self.ids):
+            raise ValueError(f"choice at {self.at}: {len(self.ids)} ids but {len(self.bias)} biases")
+        if len(set(self.ids)) < len(self.ids):
+            twice = next(token for token in self.ids if self.ids.count(token) > 1)
+            raise ValueError(f"choice at {self.at}: id {twice} is there twice")
+        if min(self.ids) < 0:
+            raise ValueError(f"choice at {self.at}: id {min(self.ids)} is negative")
+        for token, bias in zip(self.ids, self.bias, strict=True):
+            if abs(bias) > _MOST_BIAS:
+                raise ValueError(
+                    f"choice at {self.at}: the bias of id {token} is {bias:g}, not between "
+                    f"-{_MOST_BIAS:g} and {_MOST_BIAS:g}; leave out what cannot be drawn"
+                )
+        return self
+
+
 class TrainingRow(Strict):
     id: str = Field(min_length=1)
     ids: tuple[int, ...] = Field(min_length=2)
     loss_mask: tuple[int, ...]
     """1: a token that the policy wrote and that is learnt (stop token included); 0: all others."""
+    choices: tuple[Choice, ...] | None = None
+    """For replies drawn from a set: one for each learnt token, in their order. None: any token could come."""
     reinforcement: Reinforcement | None = None
 
     @model_validator(mode="after")
@@ -58,8 +93,31 @@ def _problem(row: TrainingRow) -> str | None:
         return f"row {row.id}: ids[{row.ids.index(min(row.ids))}] is negative"
     if row.loss_mask[0] == 1:
         return f"row {row.id}: loss_mask[0] is 1, but nothing comes before the first token to predict it from"
+    problem = None if row.choices is None else _choices_problem(row, row.choices)
+    if problem is not None:
+        return problem
     if row.reinforcement is not None and row.reinforcement.logprobs is not None:
         return _logprobs_problem(row.id, row.reinforcement.logprobs, row.loss_mask)
+    return None
+
+
+def _choices_problem(row: TrainingRow, choices: tuple[Choice, ...]) -> str | None:
+    before = -1
+    for index, choice in enumerate(choices):
+        where = f"row {row.id}: choices[{index}].at is {choice.at}"
+        if choice.at <= before:
+            return f"{where}, which does not come behind {before}"
+        if choice.at >= len(row.ids):
+            return f"{where}, but the row has {len(row.ids)} ids"
+        if row.loss_mask[choice.at] == 0:
+            return f"{where}, but loss_mask is 0 there"
+        if row.ids[choice.at] not in choice.ids:
+            return f"{where}, but ids[{choice.at}] ({row.ids[choice.at]}) is not among its ids"
+        before = choice.at
+    drawn = {choice.at for choice in choices}
+    for at, learnt in enumerate(row.loss_mask):
+        if learnt and at not in drawn:
+            return f"row {row.id}: loss_mask[{at}] is 1, but no choice is there: a token that was forced is not learnt"
     return None
 
 
@@ -94,6 +152,12 @@ def read_rows(path: Path, vocabulary: int) -> tuple[TrainingRow, ...]:
                 f"{where}: ids[{index}] is {row.ids[index]}, but the vocabulary has {vocabulary} "
                 "entries; the rows were made with another tokenizer"
             )
+        for place, choice in enumerate(row.choices or ()):
+            if max(choice.ids) >= vocabulary:
+                raise InputError(
+                    f"{where}: choices[{place}] has id {max(choice.ids)}, but the vocabulary has {vocabulary} "
+                    "entries; the rows were made with another tokenizer"
+                )
         if row.learnt_tokens == 0 and row.reinforcement is None:
             raise InputError(f"{where}: loss_mask is 0 everywhere; leave the row out")
         first_line[row.id] = number

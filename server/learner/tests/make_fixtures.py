@@ -32,6 +32,7 @@ from prime_learner.conversation import (
 )
 from prime_learner.tokenizer import as_fast_tokenizer, texts_of, train_tokenizer
 from tests.demonstrations import demonstration, demonstrations
+from tests.reply_sets import drawn_from, reply_ids
 from tokenizers import Tokenizer
 
 FOLDER = Path(__file__).parent / "fixtures" / "golden"
@@ -116,11 +117,58 @@ def conversation_cases(tokenizer: Tokenizer) -> list[dict[str, object]]:
         cases.append(
             {
                 "name": name,
-                "messages": [message.model_dump(mode="json") for message in messages],
+                # `choices` has cases of its own.
+                "messages": [
+                    message.model_dump(mode="json", exclude={"choices"}) for message in messages
+                ],
                 "generation_prompt": generation_prompt,
                 "text": render(messages, generation_prompt),
                 "ids": encoded.ids,
                 "loss_mask": encoded.loss_mask,
+            }
+        )
+    return cases
+
+
+def reply_sets() -> Mapping[str, tuple[Sequence[AssistantMessage], Sequence[float], int]]:
+    """Name → the replies of a set, their prior weights, and which was drawn."""
+
+    def reply(*calls: Call, content: str = "") -> AssistantMessage:
+        return AssistantMessage(role="assistant", content=content, calls=calls)
+
+    edits = [
+        reply(_call("bash", command=f"sed -i s/total/{name}/ a.js"))
+        for name in ("total", "price", "prices", "count")
+    ]
+    return {
+        "one reply only": ([reply(_call("submit"))], [1.0], 0),
+        "calls of different tools": (
+            [reply(_call("submit")), reply(_call("run_tests")), *edits], [1.0, 2.0, 3.0, 1.0, 1.0, 2.0], 3,
+        ),
+        "the longer of two": (edits, [0.5, 0.25, 0.125, 0.125], 2),
+        "the turn ends or a call comes": (
+            [reply(content="So."), reply(_call("submit"), content="So.")], [3.0, 1.0], 0,
+        ),
+    }
+
+
+def choice_cases(tokenizer: Tokenizer) -> list[dict[str, object]]:
+    cases: list[dict[str, object]] = []
+    for name, (members, weights, drawn) in reply_sets().items():
+        message = drawn_from(tokenizer, members, weights, drawn)
+        messages: Sequence[Message] = (*_asked("")[:2], message)
+        encoded = encode(tokenizer, messages)
+        assert encoded.choices is not None
+        cases.append(
+            {
+                "name": name,
+                "replies": [list(reply_ids(tokenizer, member)) for member in members],
+                "weights": list(weights),
+                "drawn": drawn,
+                "messages": [one.model_dump(mode="json") for one in messages],
+                "ids": encoded.ids,
+                "loss_mask": encoded.loss_mask,
+                "choices": [choice.model_dump(mode="json") for choice in encoded.choices],
             }
         )
     return cases
@@ -185,6 +233,7 @@ def format_text() -> str:
         "special_tokens": SPECIAL_TOKENS,
         "conversations": conversation_cases(tokenizer),
         "replies": reply_cases(tokenizer),
+        "reply_sets": choice_cases(tokenizer),
     }
     return json.dumps(fixture, indent=1, ensure_ascii=True) + "\n"
 

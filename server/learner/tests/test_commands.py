@@ -20,16 +20,25 @@ from prime_learner.commands import (
     run_train_tokenizer,
     run_warm_start,
 )
-from prime_learner.conversation import AssistantMessage, Message, encode, encode_text
+from prime_learner.conversation import (
+    AssistantMessage,
+    Call,
+    Conversation,
+    Message,
+    encode,
+    encode_text,
+)
 from prime_learner.grpo_run import StepLine
 from prime_learner.one_process import sole_user
-from prime_learner.rows import read_rows
+from prime_learner.packing import rows_of_step
+from prime_learner.rows import Choice, TrainingRow, read_rows
 from prime_learner.stop import Stop
 from prime_learner.strict import InputError, Strict, parse_json
 from prime_learner.tokenizer import load_tokenizer
 from tests.conftest import TINY, write_lines
 from tests.demonstrations import demonstrations
 from tests.make_fixtures import FOLDER, TOKENIZER
+from tests.reply_sets import drawn_from
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 LEARNER = Path(__file__).parent.parent
@@ -197,6 +206,80 @@ def test_encoded_conversations_are_the_rows_that_a_warm_start_trains_on(tmp_path
     assert events[-1]["tokens"] == sum(len(row.ids) for row in rows)
 
 
+def _from_sets(count: int) -> list[Conversation]:
+    """Demonstrations whose calls were drawn from sets of two: the call and another."""
+    tokenizer = load_tokenizer(TOKENIZER)
+    other = AssistantMessage(role="assistant", content="", calls=(Call(name="stop", arguments={}),))
+    return [
+        conversation.model_copy(
+            update={
+                "messages": tuple(
+                    drawn_from(tokenizer, [message, other], [1, 3], 0)
+                    if isinstance(message, AssistantMessage)
+                    else message
+                    for message in conversation.messages
+                )
+            }
+        )
+        for conversation in demonstrations(count)
+    ]
+
+
+def test_choices_of_conversations_become_those_of_rows(tmp_path: Path) -> None:
+    from_sets = _from_sets(6)
+    lines = [*from_sets, demonstrations(7)[6]]
+    conversations = write_lines(tmp_path / "c.jsonl", *(one.model_dump_json() for one in lines))
+    out = tmp_path / "rows.jsonl"
+    request = {
+        "contract": 1, "conversations": [str(conversations)], "tokenizer": str(TOKENIZER), "out": str(out),
+    }
+    code, events = _run_here("encode", request)
+    assert (code, events[-1]["rows"]) == (0, 7)
+    written = [json.loads(line) for line in out.read_text().splitlines()]
+    # Rows without choices are written as they were before there were any.
+    assert set(written[-1]) == {"id", "ids", "loss_mask"}
+    assert set(written[0]) == {"id", "ids", "loss_mask", "choices"}
+    rows = read_rows(out, 400)
+    for row, conversation in zip(rows, from_sets, strict=False):
+        trained = [m for m in conversation.messages if isinstance(m, AssistantMessage) and m.train]
+        # Each reply of a set of two has one place where they part.
+        assert row.learnt_tokens == len(row.choices or ()) == len(trained)
+
+    evaluated = _warm_start(tmp_path, data={"kind": "conversations", "paths": [str(conversations)]})
+    code, events = _run_here("warm-start", evaluated)
+    assert (code, events[2]["learnt_tokens"]) == (
+        0, sum(rows[at].learnt_tokens for at in rows_of_step(0, 4, 7, 0)),
+    )
+    measured = {
+        "contract": 1,
+        "model": {"kind": "model", "folder": str(tmp_path / "model")},
+        "data": {"kind": "rows", "paths": [str(out)]},
+    }
+    code, events = _run_here("evaluate-loss", measured)
+    assert code == 0
+    overall = events[-1]["overall"]
+    assert isinstance(overall, dict)
+    assert overall["tokens"] == sum(row.learnt_tokens for row in rows)
+
+
+def test_everything_is_learnt_without_regard_to_choices() -> None:
+    tokenizer = load_tokenizer(TOKENIZER)
+    rows = rows_of_conversations(_from_sets(6), tokenizer, learn_everything=True)
+    assert rows == rows_of_conversations(demonstrations(6), tokenizer, learn_everything=True)
+
+
+def test_says_which_conversation_leaves_nothing_to_learn_or_has_choices_that_do_not_fit() -> None:
+    tokenizer = load_tokenizer(TOKENIZER)
+    reply = AssistantMessage(role="assistant", content="So.", choices=())
+    forced = Conversation(id="c", messages=(reply,))
+    with pytest.raises(InputError, match="conversation c has no assistant message to train on in which its"):
+        rows_of_conversations([forced], tokenizer)
+    choice = Choice(at=0, ids=(1, 2), bias=(0.0, 0.0))
+    wrong = Conversation(id="d", messages=(reply.model_copy(update={"choices": (choice,)}),))
+    with pytest.raises(InputError, match=r"^conversation d: messages\[0\].choices\[0\].at is 0, where the reply"):
+        rows_of_conversations([wrong], tokenizer)
+
+
 def test_two_processes_cannot_train_in_one_folder(tmp_path: Path) -> None:
     request = _warm_start(tmp_path)
     with sole_user(tmp_path / "run"):
@@ -262,6 +345,9 @@ KINDS: dict[str, type[Strict]] = {
     "grpo.request": contract.GrpoRequest,
     "grpo.step": StepLine,
     "grpo.finish": contract.FinishLine,
+    "row": TrainingRow,
+    "row.choices": TrainingRow,
+    "conversation": Conversation,
     "evaluate-loss.request": contract.EvaluateLossRequest,
     "checkpoint-to-model.request": contract.CheckpointToModelRequest,
 }

@@ -13,16 +13,19 @@ from prime_learner.conversation import (
     Call,
     Conversation,
     ParsedReply,
+    UserMessage,
     encode,
     encode_text,
     parse_reply,
     render,
     value_text,
 )
+from prime_learner.rows import Choice, TrainingRow
 from prime_learner.strict import InputError, parse_json
 from prime_learner.tokenizer import as_fast_tokenizer, chat_template, texts_of, train_tokenizer
 from tests.demonstrations import demonstration, demonstrations
 from tests.make_fixtures import ENTRIES, FOLDER, TOKENIZER, conversations, fixture_tokenizer, format_text
+from tests.reply_sets import drawn_from, reply_ids
 from tokenizers import Tokenizer
 from transformers import AutoTokenizer
 
@@ -105,6 +108,89 @@ def test_only_what_the_assistant_writes_is_learnt_and_its_stop_token_with_it(
     assert learnt == expected
     wrong = [m for m in conversation.messages if isinstance(m, AssistantMessage) and not m.train]
     assert len(wrong) == 1
+
+
+def _set(*names: str) -> list[AssistantMessage]:
+    return [
+        AssistantMessage(role="assistant", content="", calls=(Call(name=name, arguments={}),))
+        for name in names
+    ]
+
+
+def test_of_a_reply_from_a_set_only_what_was_drawn_is_learnt(tokenizer: Tokenizer) -> None:
+    ask = UserMessage(role="user", content="Go.")
+    names = ("submit", "run_tests", "run_bash", "undo")
+    first = drawn_from(tokenizer, _set(*names), [1, 1, 1, 1], 1)
+    forced = drawn_from(tokenizer, _set("submit"), [1], 0)
+    wrong = drawn_from(tokenizer, _set(*names), [1, 1, 1, 1], 2).model_copy(update={"train": False})
+    last = drawn_from(tokenizer, _set(*names), [1, 2, 3, 4], 3)
+    plain = _set("submit")[0]
+    messages = [ask, first, ask, forced, ask, wrong, ask, plain, ask, last]
+    encoded = encode(tokenizer, messages)
+    unmarked = [
+        one.model_copy(update={"choices": None}) if isinstance(one, AssistantMessage) else one
+        for one in messages
+    ]
+    usual = encode(tokenizer, unmarked)
+    assert encoded.ids == usual.ids
+    assert usual.choices is None
+    assert encoded.choices is not None
+    assert first.choices is not None
+    assert last.choices is not None
+    assert forced.choices == ()
+    assert len(encoded.choices) == len(first.choices) + len(last.choices)
+    assert {choice.at for choice in encoded.choices} == {
+        at for at, learnt in enumerate(encoded.loss_mask) if learnt
+    }
+    # What a row wants holds, and where the reply begins is where its prompt ends.
+    TrainingRow(
+        id="a", ids=encoded.ids, loss_mask=encoded.loss_mask, choices=encoded.choices
+    )
+    for message, index, part in ((first, 1, encoded.choices[: len(first.choices)]),
+                                 (last, 9, encoded.choices[len(first.choices) :])):
+        start = len(encode(tokenizer, messages[:index], generation_prompt=True).ids)
+        assert message.choices is not None
+        assert [choice.at - start for choice in part] == [choice.at for choice in message.choices]
+        assert [(choice.ids, choice.bias) for choice in part] == [
+            (choice.ids, choice.bias) for choice in message.choices
+        ]
+
+
+def test_the_end_of_a_turn_can_be_drawn(tokenizer: Tokenizer) -> None:
+    replies = [
+        AssistantMessage(role="assistant", content="So."),
+        AssistantMessage(role="assistant", content="So.", calls=(Call(name="a", arguments={}),)),
+    ]
+    encoded = encode(tokenizer, [drawn_from(tokenizer, replies, [1, 1], 0)])
+    assert encoded.choices is not None
+    (choice,) = encoded.choices
+    assert encoded.ids[choice.at] == END_OF_TURN_ID
+    assert choice.ids == (END_OF_TURN_ID, CALL_ID)
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ([(4, (CALL_ID, 9))], "messages[1].choices[0].at is 4, but the reply has 4 ids, the end of the turn included"),
+        ([(0, (CALL_ID, 9)), (0, (CALL_ID, 9))], "messages[1].choices[1].at is 0, which does not come behind 0"),
+        ([(0, (8, 9))], "messages[1].choices[0].at is 0, where the reply has id 3, which is not among its ids"),
+        ([(0, (CALL_ID, ENTRIES))], "messages[1].choices[0].at is 0 and it has id 400, but the vocabulary has 400"),
+    ],
+)
+def test_refuses_choices_that_do_not_fit_the_reply(
+    tokenizer: Tokenizer, choices: list[tuple[int, tuple[int, ...]]], message: str
+) -> None:
+    reply = AssistantMessage(
+        role="assistant",
+        content="",
+        calls=(Call(name="a", arguments={}),),
+        train=False,
+        choices=tuple(Choice(at=at, ids=ids, bias=(0.0, 0.0)) for at, ids in choices),
+    )
+    assert len(reply_ids(tokenizer, reply.model_copy(update={"choices": None}))) == 4
+    with pytest.raises(InputError) as caught:
+        encode(tokenizer, [UserMessage(role="user", content="Go."), reply])
+    assert str(caught.value).startswith(message)
 
 
 def test_text_of_others_cannot_end_a_turn(tokenizer: Tokenizer) -> None:

@@ -19,6 +19,29 @@ RL: dict[str, object] = {
 }
 
 
+def _choice(at: int, **changes: object) -> dict[str, object]:
+    return {"at": at, "ids": [2, 3], "bias": [-0.25, -1.5], **changes}
+
+
+def _choices(*choices: dict[str, object]) -> dict[str, object]:
+    return {"choices": list(choices)}
+
+
+def test_reads_what_could_have_come(tmp_path: Path) -> None:
+    lines = [
+        GOOD,
+        {**GOOD, "id": "b", **_choices(_choice(1), _choice(2))},
+        {**GOOD, "id": "c", "loss_mask": [0, 0, 0], **_choices(), "reinforcement": {**RL, "logprobs": [0, 0, 0]}},
+    ]
+    path = write_lines(tmp_path / "rows.jsonl", *map(json.dumps, lines))
+    without, drawn, forced = read_rows(path, 4)
+    assert without.choices is None
+    assert drawn.choices is not None
+    assert [choice.at for choice in drawn.choices] == [1, 2]
+    assert (drawn.choices[0].ids, drawn.choices[0].bias) == ((2, 3), (-0.25, -1.5))
+    assert (forced.choices, forced.learnt_tokens) == ((), 0)
+
+
 def test_reads_rows_of_both_kinds(tmp_path: Path) -> None:
     path = write_lines(
         tmp_path / "rows.jsonl", json.dumps(GOOD), "", json.dumps({**GOOD, "id": "b", "reinforcement": RL})
@@ -50,6 +73,46 @@ def test_reads_rows_of_both_kinds(tmp_path: Path) -> None:
         ({"reinforcement": {**RL, "logprobs": [0, 0.5, -1]}}, "row a: logprobs[1] is 0.5, not a logarithm"),
         ({"reinforcement": {**RL, "group": ""}}, "reinforcement.group: String should have at least 1"),
         ({"reinforcement": {"group": "g"}}, "reinforcement.rollout: is missing"),
+        (_choices(_choice(2)), "row a: loss_mask[1] is 1, but no choice is there: a token that was forced"),
+        (_choices(), "row a: loss_mask[1] is 1, but no choice is there"),
+        (
+            {**_choices(_choice(1), _choice(2)), "loss_mask": [0, 1, 0]},
+            "row a: choices[1].at is 2, but loss_mask is 0 there",
+        ),
+        (
+            _choices(_choice(2), _choice(1)),
+            "row a: choices[1].at is 1, which does not come behind 2",
+        ),
+        (_choices(_choice(1), _choice(1)), "row a: choices[1].at is 1, which does not come behind 1"),
+        (
+            _choices(_choice(1), _choice(2), _choice(3)),
+            "row a: choices[2].at is 3, but the row has 3 ids",
+        ),
+        (
+            _choices(_choice(1), _choice(2, ids=[1, 2])),
+            "row a: choices[1].at is 2, but ids[2] (3) is not among its ids",
+        ),
+        (
+            _choices(_choice(1), _choice(2, ids=[3, 9])),
+            "row a: choices[1] has id 9, but the vocabulary has 4 entries",
+        ),
+        (_choices(_choice(1, ids=[2])), "choices[0].ids: Tuple should have at least 2 items"),
+        (_choices(_choice(1, ids=[2, 2])), "choices[0]: choice at 1: id 2 is there twice"),
+        (_choices(_choice(1, ids=[2, -1])), "choices[0]: choice at 1: id -1 is negative"),
+        (_choices(_choice(1, bias=[0])), "choices[0]: choice at 1: 2 ids but 1 biases"),
+        (
+            _choices(_choice(1, bias=[0, -1e9])),
+            "choices[0]: choice at 1: the bias of id 3 is -1e+09, not between -10000 and 10000",
+        ),
+        (_choices(_choice(-1)), "choices[0].at: Input should be greater than or equal to 0"),
+        (_choices(_choice(1, prior=1)), "choices[0].prior: unknown option"),
+        (
+            {
+                **_choices(_choice(2)), "loss_mask": [0, 0, 1],
+                "reinforcement": {**RL, "logprobs": [0, -1, -1]},
+            },
+            "row a: logprobs[1] is -1 where loss_mask is 0",
+        ),
     ],
 )
 def test_says_which_row_is_wrong_and_where(
