@@ -228,10 +228,7 @@ def _rollout(row: TrainingRow, logprobs: Sequence[float], reward: float) -> Trai
     )
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_sampler_and_trainer_agree_on_rollouts_from_sets(
-    tiny_shape: ModelShape, processes: int
-) -> None:
+def test_sampler_and_trainer_agree_on_rollouts_from_sets(tiny_shape: ModelShape) -> None:
     reference, model = _model(tiny_shape).eval(), _model(tiny_shape)
     use_packed_attention(model)
     chosen = random.Random(10)
@@ -246,8 +243,7 @@ def test_sampler_and_trainer_agree_on_rollouts_from_sets(
     options = GrpoOptions()
     batch = prepare_batch(rows, options, tokens_per_pack=30)
     assert len(batch.packs) > 1
-    with GradientWorkers(model, processes, use_packed_attention) as workers:
-        results = add_gradient(workers, batch, options)
+    results = add_gradient(GradientWorkers(model, 1), batch, options)
     apart = mismatch(
         torch.cat([result.logprobs for result in results]),
         torch.cat([part.sampler_logprobs for part in batch.packs]),

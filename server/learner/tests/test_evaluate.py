@@ -11,7 +11,16 @@ from prime_learner import contract
 from prime_learner.__main__ import run
 from prime_learner.attention import packed_logits, use_packed_attention
 from prime_learner.checkpoint import problem_of
-from prime_learner.conversation import ARGUMENT_ID, END_CALL_ID, VALUE_ID, encode_text
+from prime_learner.commands import rows_of_conversations
+from prime_learner.conversation import (
+    ARGUMENT_ID,
+    END_CALL_ID,
+    VALUE_ID,
+    AssistantMessage,
+    Call,
+    Conversation,
+    encode_text,
+)
 from prime_learner.evaluate import LABELS, evaluate_loss, label_parts
 from prime_learner.model import ModelShape, load_model, new_model
 from prime_learner.packing import pack
@@ -23,6 +32,7 @@ from prime_learner.tokenizer import load_tokenizer
 from tests.conftest import TINY, write_lines
 from tests.demonstrations import demonstration, demonstrations
 from tests.make_fixtures import TOKENIZER
+from tests.reply_sets import drawn_from
 from tokenizers import Tokenizer
 from transformers import Qwen2ForCausalLM
 
@@ -100,6 +110,25 @@ def test_wrong_calls_of_a_demonstration_are_not_counted(
         "old_str": {"values": 1, "exact": 0, "rate": 0.0},
         "new_str": {"values": 1, "exact": 0, "rate": 0.0},
     }
+
+
+def test_a_value_from_a_set_counts_when_something_of_it_was_drawn(
+    tokenizer: Tokenizer, tiny_shape: ModelShape
+) -> None:
+    def edit(old: str, new: str) -> AssistantMessage:
+        call = Call(name="edit", arguments={"old_str": old, "new_str": new})
+        return AssistantMessage(role="assistant", content="", calls=(call,))
+
+    # All have the same old_str, so the set forces it; the prior decides nearly alone about new_str.
+    replies = [edit("a + b", "a - b"), edit("a + b", "a * b"), edit("a + b", "a - c")]
+    model = new_model(tiny_shape, VOCABULARY, seed=1)
+    for drawn, exact in ((0, 0), (1, 0), (2, 1)):
+        message = drawn_from(tokenizer, replies, [1e-20, 1e-10, 1.0], drawn)
+        (row,) = rows_of_conversations([Conversation(id="a", messages=(message,))], tokenizer)
+        assert evaluate_loss(model, tokenizer, [row], 700)["exact"] == {
+            "old_str": {"values": 0, "exact": 0, "rate": None},
+            "new_str": {"values": 1, "exact": exact, "rate": float(exact)},
+        }
 
 
 def _told(model: Qwen2ForCausalLM, row: TrainingRow, folder: Path) -> None:
