@@ -112,7 +112,7 @@ export function resultsFile(
 export async function measureFolder(options: FolderOptions): Promise<readonly FolderFigures[]> {
   const { folder, name, splits, samplings, engine, work, ...rest } = options;
   const figures: FolderFigures[] = [];
-  for (const { temperature, attempts } of samplings) {
+  for (const { temperature, attempts, limit = rest.limit } of samplings) {
     const sampling = { temperature, topP: 1, topK: -1 };
     const scaffoldHash = currentScaffoldHash();
     const opened = await createOnnxPolicy({ folder, scaffoldHash, sampling, engine });
@@ -121,7 +121,8 @@ export async function measureFolder(options: FolderOptions): Promise<readonly Fo
       for (const split of splits) {
         const file = resultsFile(work, name, split, temperature);
         await rm(file, { force: true });
-        const summary = await measure({ ...rest, policy: opened.policy, split, attempts, file });
+        const { policy } = opened;
+        const summary = await measure({ ...rest, limit, policy, split, attempts, file });
         figures.push({ split, temperature, summary });
         const share = ((summary.passAt[0]?.value ?? 0) * 100).toFixed(1);
         say(

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
 import { writePolicyManifest } from '../../src/core/policies/onnx/policy-folder.ts';
 import { codeChunks } from './code-chunks.ts';
-import { makeCorrections, repeat } from './corrections.ts';
+import { makeDecisions, readTokenizer } from './decisions.ts';
 import { measureFolder } from './evaluate.ts';
 import { type LearnerEvent, type LearnerPlace, runLearner, runModule } from './learner.ts';
 import { measurePinned } from './pinned.ts';
@@ -100,27 +100,17 @@ async function main(): Promise<void> {
   for (const [index, phase] of settings.training.phases.entries()) {
     const folder = join(work, phase.name);
     const paths = [...shards.slice(0, phase.shards), ...(phase.repairs ? [repairs] : [])];
-    if (phase.corrections > 0) {
-      const file = join(work, `corrections-${phase.name}.jsonl`);
+    if (phase.learn === 'choices') {
+      const file = join(work, `${phase.name}.jsonl`);
       if (!existsSync(file)) {
-        const player = join(work, 'player');
-        await makeFolder(model, player, settings, place);
-        const { testRuns } = rehearsalRuns;
-        const made = await makeCorrections(file, player, {
-          settings,
-          // Other tasks in each phase.
-          round: settings.training.phases.slice(0, index).filter((p) => p.corrections > 0).length,
-          heldOut,
-          known,
-          testRuns,
-          say,
+        const counts = await makeDecisions(paths, file, await readTokenizer(tokenizer), {
+          ...settings.replies,
+          leaveOut: heldOut.operators,
+          mostTokens: settings.training.tokens_per_pack,
         });
-        say(`corrections: ${made}`);
+        say(`choices: ${JSON.stringify(counts)}`);
       }
-      const often = join(folder, 'corrections.jsonl');
-      await mkdir(folder, { recursive: true });
-      await repeat(file, often, phase.corrections);
-      paths.push(often);
+      paths.splice(0, paths.length, file);
     }
     await train(folder, settings, phase, paths, place, { index, start, tokenizer });
     model = join(folder, 'model');
@@ -175,7 +165,11 @@ async function train(
   await mkdir(folder, { recursive: true });
   const { seed, tokens_per_pack, matrices } = settings.training;
   const request = {
-    data: { kind: 'conversations', paths, learn: phase.learn },
+    data: {
+      kind: 'conversations',
+      paths,
+      learn: phase.learn === 'everything' ? 'everything' : 'assistant',
+    },
     tokenizer: from.tokenizer,
     start: from.start,
     training: {
@@ -225,6 +219,7 @@ async function makeFolder(
     contextTokens: settings.budgets.contextTokens,
     systemMessage: 'omitted',
     sampling: { temperature: 1, topP: 1, topK: -1 },
+    replies: { from: 'known-edits', ...settings.replies },
     handles: { extensions: ['.js', '.mjs', '.cjs'], largestFileTokens: LARGEST_FILE_TOKENS },
   });
 }

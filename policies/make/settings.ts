@@ -28,22 +28,8 @@ export interface NanoSettings {
     /** In each. */
     readonly edits: number;
   };
-  /** Attempts that the model of the phase before begins and the expert ends (corrections.ts). */
-  readonly corrections: {
-    readonly tasks: number;
-    /** Of the first phase with corrections; each later one has the next. */
-    readonly seed: number;
-    /** Attempts at each, with other names. */
-    readonly perTask: number;
-    /** In all in one phase, at most. */
-    readonly attempts: number;
-    /** In turn. */
-    readonly temperatures: readonly number[];
-    /** Replies before the expert takes over, one of these for each attempt. */
-    readonly turns: readonly [number, ...number[]];
-    /** Longer ones are left out. */
-    readonly mostCharacters: number;
-  };
+  /** The edits that the policy chooses from, as in policy.json (core/policies/onnx/replies). */
+  readonly replies: { readonly priorPower: number; readonly mostEdits: number };
   readonly vocabulary: number;
   readonly shape: {
     readonly hidden: number;
@@ -67,7 +53,12 @@ export interface NanoSettings {
   readonly budgets: Budgets;
   readonly measured: {
     readonly splits: readonly SplitName[];
-    readonly samplings: readonly { readonly temperature: number; readonly attempts: number }[];
+    readonly samplings: readonly {
+      readonly temperature: number;
+      readonly attempts: number;
+      /** Instead of the one below. */
+      readonly limit?: number;
+    }[];
     /** Tasks of each part at most. */
     readonly limit: number;
   };
@@ -79,10 +70,8 @@ export interface Phase {
   readonly shards: number;
   /** The repairs as well. */
   readonly repairs: boolean;
-  /** How often the corrections are in it; 0: not at all. They are made when the phase begins. */
-  readonly corrections: number;
-  /** All of a conversation, or only what the policy writes. */
-  readonly learn: 'everything' | 'assistant';
+  /** All of a conversation, only what the policy writes, or only its choice of an edit from a set. */
+  readonly learn: 'everything' | 'assistant' | 'choices';
   readonly rows_per_step: number;
   readonly steps: number;
   /** Of the learning rate: warm-up to it, then a cosine to a tenth, or as it is. */
@@ -93,10 +82,12 @@ export interface Phase {
 
 /** Of an attempt in training and evaluation. */
 const BUDGETS: Budgets = {
-  turns: 40,
+  // One look, twenty edits with tests and what takes them back, and the end.
+  turns: 64,
+  tries: 20,
   contextTokens: 3_072,
-  generatedTokens: 1_600,
-  replyTokens: 200,
+  generatedTokens: 8_000,
+  replyTokens: 400,
   // Turns and tokens are what binds: attempts that share a core with many others must not lose by it.
   timeMs: 1_800_000,
 };
@@ -114,15 +105,7 @@ export const FULL: NanoSettings = {
     mostCharacters: 4_500,
   },
   repairs: { chunks: 20_000, variants: 1, edits: 3 },
-  corrections: {
-    tasks: 1000,
-    seed: 2001,
-    perTask: 3,
-    attempts: 2400,
-    temperatures: [0, 0.6, 1],
-    turns: [2, 2, 3, 3, 4, 5, 6, 8, 10],
-    mostCharacters: 8_000,
-  },
+  replies: { priorPower: 2, mostEdits: 400 },
   vocabulary: 1536,
   shape: {
     hidden: 192,
@@ -143,7 +126,6 @@ export const FULL: NanoSettings = {
         name: 'language',
         shards: 2,
         repairs: true,
-        corrections: 0,
         learn: 'everything',
         rows_per_step: 16,
         steps: 200,
@@ -155,7 +137,6 @@ export const FULL: NanoSettings = {
         name: 'replies',
         shards: 3,
         repairs: true,
-        corrections: 0,
         learn: 'assistant',
         rows_per_step: 16,
         steps: 1500,
@@ -167,7 +148,6 @@ export const FULL: NanoSettings = {
         name: 'practice',
         shards: 3,
         repairs: true,
-        corrections: 0,
         learn: 'assistant',
         rows_per_step: 16,
         steps: 900,
@@ -176,26 +156,13 @@ export const FULL: NanoSettings = {
         warmup_steps: 30,
       },
       {
-        name: 'corrected',
+        name: 'choices',
         shards: 3,
         repairs: true,
-        corrections: 4,
-        learn: 'assistant',
-        rows_per_step: 16,
-        steps: 660,
-        peak: 2e-3,
-        schedule: 'cosine',
-        warmup_steps: 30,
-      },
-      {
-        name: 'corrected-again',
-        shards: 3,
-        repairs: true,
-        corrections: 4,
-        learn: 'assistant',
-        rows_per_step: 16,
-        steps: 550,
-        peak: 1.5e-3,
+        learn: 'choices',
+        rows_per_step: 32,
+        steps: 450,
+        peak: 1e-3,
         schedule: 'cosine',
         warmup_steps: 30,
       },
@@ -206,7 +173,7 @@ export const FULL: NanoSettings = {
     splits: ['held-out', 'new-family', 'new-operator', 'train'],
     samplings: [
       { temperature: 0, attempts: 1 },
-      { temperature: 1, attempts: 8 },
+      { temperature: 1, attempts: 8, limit: 40 },
     ],
     limit: 120,
   },
@@ -222,12 +189,7 @@ export const SMOKE: NanoSettings = {
     firstSeed: 7,
   },
   repairs: { chunks: 100, variants: 1, edits: 3 },
-  corrections: {
-    ...FULL.corrections,
-    tasks: 4,
-    perTask: 1,
-    turns: [1],
-  },
+  replies: { priorPower: 2, mostEdits: 400 },
   vocabulary: 400,
   shape: {
     hidden: 48,
@@ -248,7 +210,6 @@ export const SMOKE: NanoSettings = {
         name: 'language',
         shards: 1,
         repairs: false,
-        corrections: 0,
         learn: 'assistant',
         rows_per_step: 4,
         steps: 6,
@@ -260,8 +221,18 @@ export const SMOKE: NanoSettings = {
         name: 'replies',
         shards: 1,
         repairs: true,
-        corrections: 1,
         learn: 'assistant',
+        rows_per_step: 4,
+        steps: 6,
+        peak: 1e-3,
+        schedule: 'cosine',
+        warmup_steps: 2,
+      },
+      {
+        name: 'choices',
+        shards: 1,
+        repairs: true,
+        learn: 'choices',
         rows_per_step: 4,
         steps: 6,
         peak: 1e-3,
@@ -270,6 +241,6 @@ export const SMOKE: NanoSettings = {
       },
     ],
   },
-  budgets: { ...BUDGETS, turns: 4 },
+  budgets: { ...BUDGETS, turns: 8 },
   measured: { splits: ['train'], samplings: [{ temperature: 1, attempts: 2 }], limit: 6 },
 };

@@ -177,6 +177,7 @@ async function rollOut(options: SpikeOptions, step: number, version: number): Pr
       id: `${rollout}-${at}`,
       ids: row.ids,
       loss_mask: row.lossMask,
+      ...(row.choices && { choices: row.choices }),
       reinforcement: {
         group,
         rollout,

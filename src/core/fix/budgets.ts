@@ -10,6 +10,9 @@ const MODEL_BUDGETS: Budgets = {
   timeMs: 15 * 60_000,
 };
 
+/** Of the embedded policy a try is three turns and some sixty tokens: it may make as many as it has time for. */
+const EMBEDDED_TURNS = 200;
+
 /** What one attempt may use, by the kind of policy; a model's own context is never exceeded. */
 export function defaultBudgets(policy: PolicyDescription): Budgets {
   if (policy.kind === 'edit-search') return EDIT_SEARCH_BUDGETS;
@@ -17,6 +20,7 @@ export function defaultBudgets(policy: PolicyDescription): Budgets {
   return {
     ...MODEL_BUDGETS,
     contextTokens,
+    ...(policy.kind === 'onnx' && { turns: EMBEDDED_TURNS }),
     replyTokens: Math.min(MODEL_BUDGETS.replyTokens, Math.floor(contextTokens / 4)),
   };
 }

@@ -101,6 +101,17 @@ export interface SampledTokens {
   readonly sampledIds: readonly number[];
   /** Natural logarithms under the distribution that was sampled from (processed, not raw). */
   readonly logprobs: readonly number[];
+  /** Where the reply was drawn from a set: the places at which there was a choice (ascending). */
+  readonly choices?: readonly TokenChoice[];
+}
+
+/** What could have been sampled at one place, and nothing else could. */
+export interface TokenChoice {
+  /** Index into `sampledIds`. */
+  readonly at: number;
+  readonly ids: readonly number[];
+  /** Added to the logits before the softmax over `ids`; natural logarithms. */
+  readonly bias: readonly number[];
 }
 
 export type PolicyFailureKind =

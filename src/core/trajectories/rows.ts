@@ -1,3 +1,4 @@
+import type { TokenChoice } from '../policies/policy.ts';
 import type { TurnLine } from './schema.ts';
 
 /**
@@ -6,10 +7,15 @@ import type { TurnLine } from './schema.ts';
  */
 export interface TrainingRow {
   readonly ids: readonly number[];
-  /** 1 exactly on sampled ids, the stop token included. */
+  /** 1 exactly on sampled ids, the stop token included; with `choices` on those alone. */
   readonly lossMask: readonly (0 | 1)[];
   /** Natural logarithms on sampled ids, 0 elsewhere. */
   readonly logprobs: readonly number[];
+  /**
+   * Where replies were drawn from a set: what could have come, `at` counted in the row. The mask is 1
+   * there and nowhere else: what follows by itself was not sampled.
+   */
+  readonly choices?: readonly TokenChoice[];
   /** Indices of the turns that went in. */
   readonly turns: readonly number[];
 }
@@ -46,17 +52,26 @@ export function trainingRows(turns: readonly TurnLine[]): TrainingRows {
       continue;
     }
     let row = rows.at(-1);
-    if (!row || !startsWith(tokens.promptIds, row.ids)) {
+    const drawn = tokens.choices !== undefined;
+    // Rows whose replies are one of a set and rows of free text are learnt in different ways.
+    const sameKind = row === undefined || (row.choices !== undefined) === drawn;
+    if (!row || !sameKind || !startsWith(tokens.promptIds, row.ids)) {
       if (row) prefixMismatches += 1;
-      row = { ids: [], lossMask: [], logprobs: [], turns: [] };
+      row = { ids: [], lossMask: [], logprobs: [], turns: [], ...(drawn && { choices: [] }) };
       rows.push(row);
     }
     for (let at = row.ids.length; at < tokens.promptIds.length; at++) {
       push(row, tokens.promptIds[at], 0, 0);
     }
+    const start = row.ids.length;
+    const places = new Set(tokens.choices?.map(({ at }) => at));
     tokens.sampledIds.forEach((id, at) => {
-      push(row, id, 1, tokens.logprobs[at]);
+      if (drawn && !places.has(at)) push(row, id, 0, 0);
+      else push(row, id, 1, tokens.logprobs[at]);
     });
+    row.choices?.push(
+      ...(tokens.choices ?? []).map((choice) => ({ ...choice, at: start + choice.at })),
+    );
     row.turns.push(turn.index);
     sampledTokens += tokens.sampledIds.length;
   }
@@ -68,6 +83,7 @@ interface MutableRow {
   readonly ids: number[];
   readonly lossMask: (0 | 1)[];
   readonly logprobs: number[];
+  readonly choices?: TokenChoice[];
   readonly turns: number[];
 }
 

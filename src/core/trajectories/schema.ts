@@ -15,10 +15,32 @@ export const sampledTokensSchema = z
     sampledIds: tokenIds,
     /** Natural logarithms, one per sampled id. */
     logprobs: z.array(z.number()),
+    /** Where the reply was drawn from a set: what else could have come, at each place with a choice. */
+    choices: z
+      .array(
+        z.strictObject({
+          at: z.int().nonnegative(),
+          ids: tokenIds.min(2),
+          bias: z.array(z.number()),
+        }),
+      )
+      .optional(),
   })
   .refine((tokens) => tokens.sampledIds.length === tokens.logprobs.length, {
     message: 'sampledIds and logprobs must have the same length',
-  });
+  })
+  .refine(
+    ({ choices = [], sampledIds }) =>
+      choices.every(
+        ({ at, ids, bias }, index) =>
+          ids.length === bias.length &&
+          ids.includes(sampledIds[at] ?? -1) &&
+          at > (choices[index - 1]?.at ?? -1),
+      ),
+    {
+      message: 'each of choices must hold the sampled id, with one bias per id, in ascending order',
+    },
+  );
 
 export const toolCallSchema = z.strictObject({
   id: z.string(),

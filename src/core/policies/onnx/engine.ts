@@ -10,6 +10,7 @@ import type {
   ToWorker,
   WorkerSettings,
 } from './protocol.ts';
+import type { Choice } from './replies/reply-set.ts';
 import { workerFile } from './worker-file.ts';
 
 export interface EngineOptions {
@@ -40,6 +41,8 @@ export interface Generation {
   readonly ids: readonly number[];
   /** Natural logarithms, one per id. */
   readonly logprobs: readonly number[];
+  /** Where the reply is one of a set: what could have come, at each place with a choice. */
+  readonly choices: readonly Choice[];
   readonly finish: 'stop' | 'length';
   /** Tokens of the prompt that did not have to be computed. */
   readonly reused: number;
@@ -84,6 +87,7 @@ interface Pending {
   readonly message: GenerateMessage;
   readonly ids: number[];
   readonly logprobs: number[];
+  readonly choices: Choice[];
   reused: number | undefined;
   readonly onTokens: ((ids: readonly number[]) => void) | undefined;
   resolve(generation: Generation): void;
@@ -244,11 +248,12 @@ export function createOnnxEngine(options: EngineOptions = {}): OnnxEngine {
     if (!request) return;
     request.ids.push(...item.ids);
     request.logprobs.push(...item.logprobs);
+    request.choices.push(...(item.choices ?? []));
     request.onTokens?.(item.ids);
     if (!item.finish) return;
     pending.delete(item.request);
-    const { ids, logprobs } = request;
-    request.resolve({ ids, logprobs, finish: item.finish, reused: item.reused ?? 0 });
+    const { ids, logprobs, choices } = request;
+    request.resolve({ ids, logprobs, choices, finish: item.finish, reused: item.reused ?? 0 });
   };
 
   const generate = (model: number, request: GenerateRequest): Promise<Generation> => {
@@ -275,6 +280,7 @@ export function createOnnxEngine(options: EngineOptions = {}): OnnxEngine {
         message,
         ids: [],
         logprobs: [],
+        choices: [],
         reused: undefined,
         onTokens,
         resolve: settled(resolve),
@@ -342,6 +348,7 @@ function resumed({ message, ids }: Pending): GenerateMessage {
   return {
     ...message,
     ids: [...message.ids, ...ids],
+    begun: ids.length,
     maxTokens: message.maxTokens - ids.length,
   };
 }

@@ -9,7 +9,7 @@ import {
   type PolicySession,
   type Sampling,
 } from '../policy.ts';
-import { parseReply } from './chat-format.ts';
+import { type FormatCall, parseReply, renderMessages } from './chat-format.ts';
 import {
   createOnnxEngine,
   EngineFailure,
@@ -20,6 +20,8 @@ import {
 } from './engine.ts';
 import { createTokenHistory } from './history.ts';
 import { type PolicyFolder, readPolicyFolder } from './policy-folder.ts';
+import { createDecisions } from './replies/decision.ts';
+import type { WeightedReply } from './replies/reply-set.ts';
 import { END_OF_TURN_ID } from './special-tokens.ts';
 import { whyNotSuited } from './suits.ts';
 import { createTextStream } from './tokenizer.ts';
@@ -160,13 +162,17 @@ function startSession(
   onClose: () => void,
 ): PolicySession {
   const { folder, model, description } = version;
-  const history = createTokenHistory(folder.tokenizer, folder.manifest.systemMessage);
+  const { tokenizer, manifest } = folder;
+  const history = createTokenHistory(tokenizer, manifest.systemMessage);
+  const decide = manifest.replies && createDecisions(tokenizer, manifest.replies);
   const nextId = createCallIds();
   let closed = false;
   return {
     async next(request) {
       request.signal.throwIfAborted();
-      const promptIds = history.prompt(request.messages);
+      const decision = decide?.(request.messages);
+      if (decision?.kind === 'follows') return following(decision.call, nextId, request);
+      const promptIds = decision?.promptIds ?? history.prompt(request.messages);
       const room = folder.manifest.contextTokens - promptIds.length;
       if (room < 1) {
         throw new PolicyFailure(
@@ -179,9 +185,13 @@ function startSession(
         model.generate({
           session,
           ids: promptIds,
-          maxTokens: Math.max(1, Math.min(request.maxTokens, room)),
+          ...(decision && { replies: decision.replies }),
+          maxTokens: Math.max(
+            1,
+            Math.min(decision ? longest(decision.replies) : request.maxTokens, room),
+          ),
           stopId: END_OF_TURN_ID,
-          seed,
+          seed: decision ? seedOfTurn(seed, decision.turn) : seed,
           sampling: description.sampling,
           signal: request.signal,
           ...streamed(folder, request),
@@ -199,6 +209,33 @@ function startSession(
     },
   };
 }
+
+/** What follows by itself: nothing is sampled, so there is nothing to learn in it. */
+function following(call: FormatCall, nextId: () => string, { onText }: PolicyRequest): PolicyReply {
+  const written = renderMessages([{ role: 'assistant', content: '', calls: [call] }]);
+  const content = written.slice('<|im_start|>assistant\n'.length, -'<|im_end|>\n'.length);
+  onText?.(content);
+  return {
+    content,
+    calls: [{ id: nextId(), ...call }],
+    callForm: 'nano',
+    malformed: [],
+    finish: 'stop',
+    usage: { promptTokens: 0, completionTokens: 0 },
+    tokensMissing: 'nothing was sampled: only this call could follow',
+  };
+}
+
+/**
+ * Draws depend on seed and place (worker/random.ts), and every choice of an attempt stands at the same
+ * places: the turn goes into the upper half of the seed.
+ */
+function seedOfTurn(seed: number, turn: number): number {
+  return (seed % 0x1_0000_0000) + (turn % 0x10_0000) * 0x1_0000_0000;
+}
+
+const longest = (replies: readonly WeightedReply[]): number =>
+  Math.max(...replies.map(({ ids }) => ids.length));
 
 async function answered(work: Promise<Generation>): Promise<Generation> {
   try {
@@ -229,7 +266,7 @@ function streamed(
 function replyFrom(
   { tokenizer }: PolicyFolder,
   promptIds: readonly number[],
-  { ids, logprobs, finish }: Generation,
+  { ids, logprobs, choices, finish }: Generation,
   nextId: () => string,
 ): PolicyReply {
   const content = tokenizer.decode(ids.at(-1) === END_OF_TURN_ID ? ids.slice(0, -1) : ids);
@@ -250,7 +287,12 @@ function replyFrom(
     malformed: parsed.kind === 'malformed' ? [{ reason: parsed.reason, text: cut(content) }] : [],
     finish,
     usage: { promptTokens: promptIds.length, completionTokens: ids.length },
-    tokens: { promptIds, sampledIds: ids, logprobs },
+    tokens: {
+      promptIds,
+      sampledIds: ids,
+      logprobs,
+      ...(choices.length > 0 && { choices }),
+    },
   };
 }
 

@@ -32,6 +32,14 @@ export const policyManifestSchema = z.strictObject({
   /** `omitted`: the system message is the same for every attempt, and it was trained without it. */
   systemMessage: z.enum(['omitted', 'included']),
   sampling: samplingSchema,
+  /** Each reply is one of a closed set (replies/next-calls.ts); undefined: it writes freely. */
+  replies: z
+    .strictObject({
+      from: z.literal('known-edits'),
+      priorPower: z.number().min(0).max(10),
+      mostEdits: z.int().min(1),
+    })
+    .optional(),
   /** What it can work on. */
   handles: z.strictObject({
     /** With the dot. */

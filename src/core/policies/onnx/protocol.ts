@@ -1,3 +1,4 @@
+import type { Choice, WeightedReply } from './replies/reply-set.ts';
 import type { SamplingRule } from './worker/sample.ts';
 
 /** What a cache needs to know of a model; the same words as in export.json. */
@@ -35,6 +36,10 @@ export interface GenerateMessage {
   readonly stopId: number;
   readonly seed: number;
   readonly sampling: SamplingRule;
+  /** The reply is one of these; undefined: any. */
+  readonly replies?: readonly WeightedReply[];
+  /** How many of `ids`, at their end, are the beginning of the reply; default: 0. */
+  readonly begun?: number;
 }
 
 export type FromWorker =
@@ -50,6 +55,8 @@ export interface ProgressItem {
   readonly request: number;
   readonly ids: readonly number[];
   readonly logprobs: readonly number[];
+  /** Of these ids, where the reply is one of a set. */
+  readonly choices?: readonly Choice[];
   readonly finish?: 'stop' | 'length';
   /** With `finish`: tokens of the prompt that were found in the cache. */
   readonly reused?: number;

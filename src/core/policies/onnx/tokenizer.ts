@@ -57,6 +57,22 @@ export function createPolicyTokenizer(json: unknown, config: object): PolicyToke
   };
 }
 
+/** Remembers the ids of texts: many replies of one set have most of their texts in common. */
+export function rememberingTokenizer(tokenizer: PolicyTokenizer, most = 20_000): PolicyTokenizer {
+  const known = new Map<string, readonly number[]>();
+  return {
+    ...tokenizer,
+    encodeText(text) {
+      const before = known.get(text);
+      if (before) return [...before];
+      const ids = tokenizer.encodeText(text);
+      if (known.size >= most) known.clear();
+      known.set(text, ids);
+      return [...ids];
+    },
+  };
+}
+
 /** Text of a growing list of tokens; what is not yet a whole character waits for the next token. */
 export interface TextStream {
   add(id: number): string;

@@ -1,8 +1,9 @@
 import type { GenerateMessage, ProgressItem } from '../protocol.ts';
+import { choiceAt, createReplyTree, type ReplyNode } from '../replies/reply-set.ts';
 import { type Batch, createBatch, type Row } from './batch.ts';
 import { uniform } from './random.ts';
 import { HIDDEN, type Network } from './runtime.ts';
-import { sampleToken } from './sample.ts';
+import { type Draw, sampleChoice, sampleToken } from './sample.ts';
 import { append, type SequenceCache, SLOT_STEP } from './sequence-cache.ts';
 import { createSessionCaches } from './session-caches.ts';
 
@@ -26,6 +27,8 @@ interface Active extends Row {
   readonly request: GenerateMessage;
   readonly reused: number;
   sampled: number;
+  /** Where the reply is in the tree of the replies that may come; undefined: any may. */
+  node: ReplyNode | undefined;
   batch: Batch<Active> | undefined;
   /** It leaves between two steps: rows must not move while one is computed. */
   cancelled: boolean;
@@ -87,12 +90,19 @@ export function createDecoder(network: Network, options: DecoderOptions): Decode
   const accept = (sequence: Active, logits: Float32Array): boolean => {
     const { request } = sequence;
     const place = sequence.cache.ids.length;
-    const { id, logprob } = sampleToken(logits, request.sampling, uniform(request.seed, place));
+    const chance = uniform(request.seed, place);
+    const { node } = sequence;
+    const choice = node && choiceAt(node, (request.begun ?? 0) + sequence.sampled);
+    const { id, logprob } = choice
+      ? sampleChoice(logits, choice, request.sampling, chance)
+      : (onlyToken(node) ?? sampleToken(logits, request.sampling, chance));
     sequence.pending = id;
     sequence.sampled += 1;
+    sequence.node = node?.next.get(id);
     const finish =
       id === request.stopId ? 'stop' : sequence.sampled >= request.maxTokens ? 'length' : undefined;
-    const item = { request: request.request, ids: [id], logprobs: [logprob] };
+    const choices = choice && { choices: [choice] };
+    const item = { request: request.request, ids: [id], logprobs: [logprob], ...choices };
     options.onProgress(finish ? { ...item, finish, reused: sequence.reused } : item);
     return finish === undefined;
   };
@@ -113,6 +123,7 @@ export function createDecoder(network: Network, options: DecoderOptions): Decode
         reused,
         pending: 0,
         sampled: 0,
+        node: nodeOf(request),
         batch: undefined,
         cancelled: false,
       };
@@ -194,6 +205,19 @@ export function createDecoder(network: Network, options: DecoderOptions): Decode
       await network.release();
     },
   };
+}
+
+/** The place in the tree where a reply of a set goes on. */
+function nodeOf({ replies, ids, begun = 0 }: GenerateMessage): ReplyNode | undefined {
+  let node = replies && createReplyTree(replies);
+  for (const id of begun > 0 ? ids.slice(-begun) : []) node = node?.next.get(id);
+  return node;
+}
+
+/** Where one token alone goes on nothing is drawn: its probability is 1. */
+function onlyToken(node: ReplyNode | undefined): Draw | undefined {
+  const [id] = node?.next.keys() ?? [];
+  return id === undefined ? undefined : { id, logprob: 0 };
 }
 
 /** Reads the next chunk of a prompt into its cache. Returns the logits behind it. */

@@ -1,4 +1,5 @@
 import type { FromWorker, ProgressItem, ToWorker, WorkerSettings } from '../protocol.ts';
+import type { Choice } from '../replies/reply-set.ts';
 import { createDecoder, type Decoder } from './decoder.ts';
 import { loadRuntime, type Runtime } from './runtime.ts';
 
@@ -14,7 +15,8 @@ const settings: WorkerSettings = JSON.parse(process.argv[2] ?? '{}');
 const models = new Map<number, Decoder>();
 const owners = new Map<number, number>();
 
-let unsent = new Map<number, { ids: number[]; logprobs: number[] } & Partial<ProgressItem>>();
+type Unsent = { ids: number[]; logprobs: number[]; choices: Choice[] } & Partial<ProgressItem>;
+let unsent = new Map<number, Unsent>();
 let timer: NodeJS.Timeout | undefined;
 
 process.on('disconnect', () => process.exit(0));
@@ -77,9 +79,10 @@ function decoderOptions(): Parameters<typeof createDecoder>[1] {
     maxBatch: settings.maxBatch,
     cacheBytes: settings.cacheBytes,
     onProgress(item) {
-      const waiting = unsent.get(item.request) ?? { ids: [], logprobs: [] };
+      const waiting = unsent.get(item.request) ?? { ids: [], logprobs: [], choices: [] };
       waiting.ids.push(...item.ids);
       waiting.logprobs.push(...item.logprobs);
+      waiting.choices.push(...(item.choices ?? []));
       unsent.set(item.request, { ...item, ...waiting });
       if (item.finish) {
         owners.delete(item.request);

@@ -1,3 +1,5 @@
+import type { Choice } from '../replies/reply-set.ts';
+
 export interface SamplingRule {
   /** 0: always the most likely token. */
   readonly temperature: number;
@@ -32,6 +34,24 @@ export function sampleToken(logits: Float32Array, rule: SamplingRule, chance: nu
   const total = sum(weights);
   const id = draw(weights, chance * total, best);
   return { id, logprob: Math.log((weights[id] ?? 0) / total) };
+}
+
+/**
+ * Draws one of the tokens of a choice (replies/reply-set.ts). Top p and top k do not apply: the set has
+ * left out already what makes no sense.
+ *
+ * @param chance uniform, from 0 to 1
+ */
+export function sampleChoice(
+  logits: Float32Array,
+  { ids, bias }: Pick<Choice, 'ids' | 'bias'>,
+  { temperature }: Pick<SamplingRule, 'temperature'>,
+  chance: number,
+): Draw {
+  const scores = Float32Array.from(ids, (id, index) => (logits[id] ?? 0) + (bias[index] ?? 0));
+  const rule = { temperature, topP: 1, topK: -1 };
+  const { id: index, logprob } = sampleToken(scores, rule, chance);
+  return { id: ids[index] ?? 0, logprob };
 }
 
 /** Sets to 0 what the rule leaves out. Of equal weights the lower id stays. */

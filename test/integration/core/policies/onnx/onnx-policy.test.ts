@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import type { Message } from '../../../../../src/core/agent/messages.ts';
 import { encodeMessages } from '../../../../../src/core/policies/onnx/chat-format.ts';
+import { createOnnxEngine } from '../../../../../src/core/policies/onnx/engine.ts';
 import {
   createOnnxPolicy,
   type OnnxPolicy,
@@ -172,4 +173,123 @@ test('new weights are for new attempts; a folder that is refused changes nothing
   expect(second.tokens?.logprobs.some((value) => value < 0)).toBe(true);
   await before.close();
   expect((await after.next(request(answered(start, greedy, 'ok')))).content).not.toBe('');
+});
+
+const FAILURE = `Make this failing test pass.
+
+FAIL test/total.test.js::adds up
+  expected: 6
+  actual: 3
+  at test/total.test.js:6
+
+test/total.test.js, lines 5-7:
+it('adds up', () => {
+  assert.equal(total([1, 2, 3]), 6);
+});
+
+It imports src/total.js.`;
+const SOURCE = 'export const total = (a) => a.reduce((x, y) => x - y, 0);';
+const REPLIES = { from: 'known-edits', priorPower: 1, mostEdits: 400 } as const;
+
+function continued(messages: readonly Message[], reply: PolicyReply, observation: string) {
+  const { content, calls, callForm } = reply;
+  const [call] = calls;
+  if (!call) throw new Error('no call');
+  return [
+    ...messages,
+    { role: 'assistant', content, calls, callForm },
+    { role: 'tool', callId: call.id, name: call.name, content: observation },
+  ] as const;
+}
+
+async function choosing(sampling = { temperature: 1, topP: 1, topK: -1 }) {
+  const folder = await smallPolicy({ replies: REPLIES, contextTokens: 512 });
+  return create({ folder, sampling });
+}
+
+const begin: readonly Message[] = [{ role: 'user', content: FAILURE }];
+
+test('replies from a set: what follows by itself is not sampled, an edit is, and tells what else could have come', async () => {
+  const policy = await choosing();
+  const session = await policy.start(5);
+  const look = await session.next(request(begin));
+  expect(look).toMatchObject({
+    calls: [{ name: 'bash', arguments: { command: 'cat src/total.js' } }],
+    malformed: [],
+    tokensMissing: 'nothing was sampled: only this call could follow',
+  });
+  expect(look.tokens).toBeUndefined();
+  const looked = continued(begin, look, SOURCE);
+  const edit = await session.next(request(looked));
+  expect(edit).toMatchObject({
+    callForm: 'nano',
+    malformed: [],
+    finish: 'stop',
+    calls: [
+      {
+        name: 'str_replace_editor',
+        arguments: { command: 'str_replace', path: '/workspace/src/total.js', old_str: SOURCE },
+      },
+    ],
+  });
+  const { sampledIds = [], logprobs = [], choices = [] } = edit.tokens ?? {};
+  expect(choices.length).toBeGreaterThan(0);
+  for (const { at, ids } of choices) expect(ids).toContain(sampledIds[at]);
+  const drawn = new Set(choices.map(({ at }) => at));
+  for (const [at, logprob] of logprobs.entries()) {
+    if (drawn.has(at)) expect(logprob).toBeLessThan(0);
+    else expect(logprob).toBe(0);
+  }
+});
+
+test('replies from a set: no edit comes twice, and the prompt does not grow', async () => {
+  const policy = await choosing();
+  const session = await policy.start(6);
+  let messages: readonly Message[] = begin;
+  const edits: string[] = [];
+  const prompts = new Set<string>();
+  const say = async (observation: string): Promise<PolicyReply> => {
+    const reply = await session.next(request(messages));
+    messages = continued(messages, reply, observation);
+    return reply;
+  };
+  await say(SOURCE);
+  for (let round = 0; round < 8; round += 1) {
+    const edit = await say('Edited /workspace/src/total.js:\n     1\tx');
+    edits.push(JSON.stringify(edit.calls[0]?.arguments));
+    prompts.add(JSON.stringify(edit.tokens?.promptIds));
+    expect((await say('1 failed\n\nFAIL test/total.test.js::adds up')).calls[0]?.name).toBe(
+      'run_tests',
+    );
+    expect((await say('Undid')).calls[0]?.arguments.command).toBe('undo_edit');
+  }
+  expect(new Set(edits).size).toBe(8);
+  expect(prompts.size).toBe(1);
+});
+
+test('replies from a set are the same for the same seed, also after the process of the model has ended', async () => {
+  const attempt = async (seed: number, kill: boolean): Promise<PolicyReply['tokens']> => {
+    const engine = createOnnxEngine({ workerFile: workerFile() });
+    const folder = await smallPolicy({ replies: REPLIES, contextTokens: 512 });
+    const policy = await create({ folder, engine });
+    const session = await policy.start(seed);
+    const looked = continued(begin, await session.next(request(begin)), SOURCE);
+    let killed = false;
+    const edit = await session.next(
+      request(looked, {
+        onText() {
+          const { pid } = engine.status();
+          if (kill && !killed && pid !== undefined) process.kill(pid, 'SIGKILL');
+          killed = true;
+        },
+      }),
+    );
+    expect(engine.status().runtime).toBe(kill ? 'wasm' : 'native');
+    await engine.close();
+    return edit.tokens;
+  };
+  const plain = await attempt(9, false);
+  const interrupted = await attempt(9, true);
+  expect(interrupted?.sampledIds).toEqual(plain?.sampledIds);
+  expect(interrupted?.choices).toEqual(plain?.choices);
 });

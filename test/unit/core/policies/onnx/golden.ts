@@ -30,6 +30,20 @@ export interface GoldenFormat {
     };
     readonly malformed?: { readonly reason: string };
   }[];
+  readonly reply_sets: readonly {
+    readonly name: string;
+    readonly replies: readonly (readonly number[])[];
+    readonly weights: readonly number[];
+    /** Which of the replies was drawn. */
+    readonly drawn: number;
+    readonly messages: readonly {
+      readonly choices?: readonly {
+        readonly at: number;
+        readonly ids: readonly number[];
+        readonly bias: readonly number[];
+      }[];
+    }[];
+  }[];
 }
 
 export function goldenFormat(): GoldenFormat {

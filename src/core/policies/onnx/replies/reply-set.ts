@@ -1,0 +1,84 @@
+/*
+ * Replies from a closed set (constrained decoding): the set is a tree of tokens, and the policy draws
+ * its way down. Where one token alone goes on it is taken; where several do, one is drawn from
+ *
+ *   softmax((logit(token) + bias(token)) / temperature),   bias = log(weight below the token / weight here)
+ *
+ * so that a network that knows nothing draws each reply in proportion to its weight. The learner trains
+ * under the same distribution (server/learner, "Replies from a set" in docs/learner.md).
+ */
+
+export interface WeightedReply {
+  /** The stop token included. No reply may be the beginning of another one. */
+  readonly ids: readonly number[];
+  /** Above 0, in any unit. */
+  readonly weight: number;
+}
+
+export interface ReplyNode {
+  /** Of all replies that go on from here. */
+  readonly weight: number;
+  readonly next: ReadonlyMap<number, ReplyNode>;
+}
+
+/** What could have come at one place of a reply. */
+export interface Choice {
+  /** Place in the reply, from 0. */
+  readonly at: number;
+  /** At least two, ascending. */
+  readonly ids: readonly number[];
+  /** Natural logarithms, one per id. */
+  readonly bias: readonly number[];
+}
+
+interface GrowingNode extends ReplyNode {
+  weight: number;
+  readonly next: Map<number, GrowingNode>;
+}
+
+/** @throws RangeError for a set that is empty, a weight that is no weight, a reply that goes on in another */
+export function createReplyTree(replies: readonly WeightedReply[]): ReplyNode {
+  const root: GrowingNode = { weight: 0, next: new Map() };
+  if (replies.length === 0) throw new RangeError('there is no reply to choose from');
+  for (const { ids, weight } of replies) {
+    if (!(weight > 0) || !Number.isFinite(weight) || ids.length === 0) {
+      throw new RangeError(`a reply of ${ids.length} tokens cannot have the weight ${weight}`);
+    }
+    let node = root;
+    node.weight += weight;
+    for (const [at, id] of ids.entries()) {
+      const last = at === ids.length - 1;
+      const known = node.next.get(id);
+      if (known && (known.next.size === 0) !== last) {
+        throw new RangeError('one reply is the beginning of another one');
+      }
+      const child = known ?? { weight: 0, next: new Map<number, GrowingNode>() };
+      child.weight += weight;
+      node.next.set(id, child);
+      node = child;
+    }
+  }
+  return root;
+}
+
+/** What may come at a place; undefined where one token alone does. */
+export function choiceAt(node: ReplyNode, at: number): Choice | undefined {
+  if (node.next.size < 2) return undefined;
+  const ids = [...node.next.keys()].sort((a, b) => a - b);
+  const bias = ids.map((id) => Math.log((node.next.get(id)?.weight ?? 0) / node.weight));
+  return { at, ids, bias };
+}
+
+/** The choices on the way of one reply of the set; undefined: it is not in the set. */
+export function choicesOf(root: ReplyNode, reply: readonly number[]): Choice[] | undefined {
+  const choices: Choice[] = [];
+  let node = root;
+  for (const [at, id] of reply.entries()) {
+    const next = node.next.get(id);
+    if (!next) return undefined;
+    const choice = choiceAt(node, at);
+    if (choice) choices.push(choice);
+    node = next;
+  }
+  return node.next.size === 0 ? choices : undefined;
+}
