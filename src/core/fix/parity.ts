@@ -59,7 +59,8 @@ export async function checkParity(
     await runner.close();
   }
   if (own.kind === 'cancelled') return { warnings: [], onlyInSandbox: [] };
-  if (own.kind !== 'ran') {
+  const isResult = own.kind === 'timeout' && framework.timeoutIsResult;
+  if (own.kind !== 'ran' && !isResult) {
     const what = own.kind === 'timeout' ? 'did not end in time' : `did not start: ${own.reason}`;
     const text = `In your own environment the test run ${what}.`;
     return { warnings: [{ text, remedy: USING_SANDBOX }], onlyInSandbox: [] };

@@ -19,6 +19,8 @@ export interface Framework {
   command(request: RunRequest): TestCommand;
   /** Its reporter takes a key from stdin and seals the lines of the report with it (see `seal.ts`). */
   readonly isSealed?: boolean;
+  /** A run that is ended by its time limit is the result that `parse` makes of it, not a broken environment. */
+  readonly timeoutIsResult?: boolean;
   /** Reads the report. Must cope with a cut or empty report. */
   parse(report: Uint8Array, run: RawRun): ParsedReport;
   /** Which files are tests, and what else steers a test run (for grading). */
