@@ -83,6 +83,8 @@ export interface Detection {
   readonly reason: string;
   /** Folder of the project inside the workspace, `''` for the root (monorepos have several). */
   readonly projectPath: string;
+  /** Its run leaves out folders below that have a manifest of their own. */
+  readonly leavesNested?: boolean;
 }
 
 /** What the user has chosen elsewhere, for example in the editor; it is tried first. */
