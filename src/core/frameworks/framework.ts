@@ -217,6 +217,8 @@ export type TestRun =
 export interface Steering {
   /** Relative path → is it a test file or test support (conftest.py, fixtures, snapshots)? */
   isTestFile(path: string): boolean;
+  /** The build tool itself goes by these paths; elsewhere a source may be named like a test. */
+  readonly isExact?: boolean;
   /** Relative path → is the whole file configuration of the runner (pytest.ini, .npmrc, *.pth, sitecustomize.py)? */
   isSteeringFile(path: string): boolean;
   /** Tests may live in such a file beside sources, so `restoreKeys` puts back its tests alone. */
