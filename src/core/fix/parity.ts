@@ -59,8 +59,8 @@ export async function checkParity(
     await runner.close();
   }
   if (own.kind === 'cancelled') return { warnings: [], onlyInSandbox: [] };
-  const isResult = own.kind === 'timeout' && framework.timeoutIsResult;
-  if (own.kind !== 'ran' && !isResult) {
+  if (own.kind === 'timeout' && framework.timeoutIsResult) return compare(targets, own.results);
+  if (own.kind !== 'ran') {
     const what = own.kind === 'timeout' ? 'did not end in time' : `did not start: ${own.reason}`;
     const text = `In your own environment the test run ${what}.`;
     return { warnings: [{ text, remedy: USING_SANDBOX }], onlyInSandbox: [] };
