@@ -47,6 +47,9 @@ const report = '<testsuite><testcase name="gone" classname="shop.CalcTest"/></te
 const javaTest = (imports: string): string =>
   `package shop;\n\n${imports}\n\npublic class CalcTest {\n  @Test\n  public void adds() {\n    assertEquals(3, 1 + 2);\n  }\n}\n`;
 
+/** Class paths of Java and paths of libraries cannot hold a colon. */
+const NAME = 'project, odd name';
+
 const projects: Readonly<Record<string, () => OwnProject>> = {
   go: () => ({
     framework: goTest,
@@ -60,6 +63,7 @@ const projects: Readonly<Record<string, () => OwnProject>> = {
   }),
   cargo: () => ({
     framework: cargoTest,
+    name: NAME,
     files: {
       // No Cargo.lock: cargo writes one, and target/.
       'Cargo.toml': '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n',
@@ -71,8 +75,7 @@ const projects: Readonly<Record<string, () => OwnProject>> = {
   }),
   Maven: () => ({
     framework: junit,
-    // Java's class paths cannot hold a colon.
-    name: 'project, odd name',
+    name: NAME,
     files: {
       'pom.xml': pom,
       'src/test/java/shop/CalcTest.java': javaTest(
@@ -85,8 +88,7 @@ const projects: Readonly<Record<string, () => OwnProject>> = {
   }),
   Gradle: () => ({
     framework: junit,
-    // Java's class paths cannot hold a colon.
-    name: 'project, odd name',
+    name: NAME,
     files: {
       'settings.gradle': "rootProject.name = 'shop'\n",
       'build.gradle':
