@@ -27,7 +27,7 @@ export interface OwnProject {
   readonly name?: string;
 }
 
-export type Layers = 'auto' | 'copy';
+type Layers = 'auto' | 'copy';
 export const LAYERS = ['auto', 'copy'] as const;
 
 /** Runs all tests as the user would, and sees that nothing of the workspace is another than before. */
