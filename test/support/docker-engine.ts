@@ -265,7 +265,7 @@ function unmountBelow(folder: string): void {
 }
 
 const PROGRAMS =
-  'bash sh echo cat head tail timeout rm mv cp ln mkdir rmdir chmod chown stat realpath readlink ls touch date sleep seq sort tr cut wc tee printf env id uname df dd mkfifo mknod mktemp basename dirname expr test true false yes od uniq nproc truncate du tac paste whoami hostname sync grep sed awk find xargs diff cmp tar gzip base64 ps pkill kill setsid unshare prlimit script mount git node getent';
+  'bash sh echo cat head tail timeout rm mv cp ln mkdir rmdir chmod chown stat realpath readlink sha256sum cksum ls touch date sleep seq sort tr cut wc tee printf env id uname df dd mkfifo mknod mktemp basename dirname expr test true false yes od uniq nproc truncate du tac paste whoami hostname sync grep sed awk find xargs diff cmp tar gzip base64 ps pkill kill setsid unshare prlimit script mount git node getent';
 
 const HEAVY = new Set(['node', 'git']);
 

@@ -17,6 +17,7 @@ import { isNamed, selectTargets } from './select.ts';
 import type { OpenSink } from './series.ts';
 import { type SolvedPatch, verifyTogether } from './stack.ts';
 import { otherPolicies, whyNotSuited } from './suited.ts';
+import { warmProjects } from './warm-projects.ts';
 
 export interface FixOptions {
   readonly projects: readonly PreparedProject[];
@@ -89,6 +90,15 @@ interface ProjectResult {
  * of each, and verify all of them together. Changes nothing of the user's.
  */
 export async function fixFailingTests(options: FixOptions): Promise<FixOutcome> {
+  const { close, ...warm } = warmProjects(options);
+  try {
+    return await fixProjects({ ...options, ...warm });
+  } finally {
+    await close();
+  }
+}
+
+async function fixProjects(options: FixOptions): Promise<FixOutcome> {
   const results: ProjectResult[] = [];
   const baselines = await baselinesFor(options);
   for (const project of options.projects) {

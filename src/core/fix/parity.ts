@@ -20,6 +20,8 @@ export interface SandboxOnly {
   readonly remedy: string;
 }
 
+const USING_SANDBOX = 'Working with the result of the sandbox.';
+
 /**
  * Do the targets fail in the sandbox as they do for the user? What differs is a matter of the
  * environment, never the bug, and no attempt can mend it.
@@ -37,7 +39,18 @@ export async function checkParity(
   // The tests of a container may need nothing of this machine.
   if (project.own === undefined) return { warnings: [], onlyInSandbox: [] };
   const { toolchain, program } = project.own;
-  const runner = await openWorkspaceRunner(root, toolchain, framework.toolbox, environment);
+  const { dependencies } = setup.spec.base;
+  const { toolbox } = framework;
+  const opened = await openWorkspaceRunner(
+    { root, dependencies },
+    { toolchain, toolbox, environment, signal },
+  );
+  if (opened.kind === 'unavailable') {
+    if (signal.aborted) return { warnings: [], onlyInSandbox: [] };
+    const text = `The tests were not run in your own environment: ${opened.reason}.`;
+    return { warnings: [{ text, remedy: USING_SANDBOX }], onlyInSandbox: [] };
+  }
+  const { runner } = opened;
   let own: TestRun;
   try {
     const tests = targets.map((test) => test.id);
@@ -46,11 +59,11 @@ export async function checkParity(
     await runner.close();
   }
   if (own.kind === 'cancelled') return { warnings: [], onlyInSandbox: [] };
+  if (own.kind === 'timeout' && framework.timeoutIsResult) return compare(targets, own.results);
   if (own.kind !== 'ran') {
     const what = own.kind === 'timeout' ? 'did not end in time' : `did not start: ${own.reason}`;
     const text = `In your own environment the test run ${what}.`;
-    const remedy = 'Working with the result of the sandbox.';
-    return { warnings: [{ text, remedy }], onlyInSandbox: [] };
+    return { warnings: [{ text, remedy: USING_SANDBOX }], onlyInSandbox: [] };
   }
   return compare(targets, own.results);
 }

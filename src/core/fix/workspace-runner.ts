@@ -3,12 +3,21 @@ import { delimiter, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { stateFolder } from '../platform/state-folder.ts';
 import { createPathMapping } from '../sandbox/path-mapping.ts';
-import type { ExecResult, SandboxSession, Toolchain } from '../sandbox/sandbox.ts';
+import type {
+  DependencyFolder,
+  ExecResult,
+  SandboxSession,
+  Toolchain,
+} from '../sandbox/sandbox.ts';
 import { createScratch } from '../sandbox/scratch.ts';
 import { HeadAndTail } from '../sandbox/supervisor/output.ts';
 import { writeToolbox } from '../sandbox/toolbox.ts';
+import { openWorkspaceLayer, type WorkspaceLayer } from './workspace-layer.ts';
 
-/** Runs programs in the user's own workspace and environment, as the user would: for the parity check only. */
+/**
+ * Runs programs in the user's own environment, as the user would, on a layer over the workspace: for
+ * the parity check only. What they write in the workspace is gone when it is closed.
+ */
 export interface WorkspaceRunner {
   run: SandboxSession['run'];
   close(): Promise<void>;
@@ -22,32 +31,68 @@ const QUIET = {
   DISABLE_V8_COMPILE_CACHE: '1',
 };
 
-export async function openWorkspaceRunner(
-  root: string,
-  toolchain: Toolchain,
-  toolbox: Readonly<Record<string, string>>,
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<WorkspaceRunner> {
-  const { folder, remove } = await createScratch(stateFolder(environment));
-  await writeToolbox(folder, toolbox);
-  const mapping = createPathMapping({ layer: root, toolbox: folder, workspacePath: root });
-  const path = [...toolchain.path, environment.PATH ?? ''].join(delimiter);
+export interface RunnerOptions {
+  readonly toolchain: Toolchain;
+  readonly toolbox: Readonly<Record<string, string>>;
+  /** The host's variables. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly layers?: 'auto' | 'copy';
+  readonly signal?: AbortSignal;
+}
 
-  const run: SandboxSession['run'] = (request, options) =>
+export async function openWorkspaceRunner(
+  workspace: { readonly root: string; readonly dependencies: readonly DependencyFolder[] },
+  options: RunnerOptions,
+): Promise<
+  | { readonly kind: 'open'; readonly runner: WorkspaceRunner }
+  | { readonly kind: 'unavailable'; readonly reason: string }
+> {
+  const { environment, toolbox, layers, signal } = options;
+  const { folder, remove } = await createScratch(stateFolder(environment));
+  try {
+    const request = { ...workspace, scratch: folder, environment, layers, signal };
+    const opened = await openWorkspaceLayer(request);
+    if (opened.kind === 'unavailable') {
+      await remove();
+      return opened;
+    }
+    const toolboxFolder = join(folder, 'toolbox');
+    await writeToolbox(toolboxFolder, toolbox);
+    const { root } = workspace;
+    const places = { folder, toolbox: toolboxFolder, root };
+    return { kind: 'open', runner: { run: runIn(opened.layer, places, options), close: remove } };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+function runIn(
+  layer: WorkspaceLayer,
+  places: { readonly folder: string; readonly toolbox: string; readonly root: string },
+  { toolchain, environment }: RunnerOptions,
+): SandboxSession['run'] {
+  const { folder, toolbox, root } = places;
+  const mapping = createPathMapping({ layer: layer.folder, toolbox, workspacePath: root });
+  const path = [...toolchain.path.map(mapping.toHost), environment.PATH ?? ''].join(delimiter);
+  const own = Object.entries(toolchain.env).map(([name, value]) => [name, mapping.toHost(value)]);
+
+  return (request, options) =>
     new Promise<ExecResult>((resolve, reject) => {
       const began = performance.now();
       const kept = new HeadAndTail(options.maxOutputBytes);
       const replacer = mapping.fromHost();
-      const [program = '', ...args] = request.argv.map(mapping.toHost);
+      const cwd = mapping.toHost(request.cwd ?? '/workspace');
+      const [program = '', ...args] = layer.command(request.argv.map(mapping.toHost), cwd);
       const given = Object.entries(request.env ?? {}).map(([name, value]) => [
         name,
         mapping.toHost(value),
       ]);
       const child = spawn(program, args, {
-        cwd: mapping.toHost(request.cwd ?? '/workspace'),
+        cwd,
         env: {
           ...environment,
-          ...toolchain.env,
+          ...Object.fromEntries(own),
           PATH: path,
           ...QUIET,
           // Jest's, which has no variable of its own for it (see jest/run.asset.cjs).
@@ -91,8 +136,6 @@ export async function openWorkspaceRunner(
         });
       });
     });
-
-  return { run, close: remove };
 }
 
 function killGroup(pid: number): void {

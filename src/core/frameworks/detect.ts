@@ -23,6 +23,8 @@ const MANIFESTS = new Set([
   'pom.xml',
   'build.gradle',
   'build.gradle.kts',
+  'settings.gradle',
+  'settings.gradle.kts',
 ]);
 
 /**
@@ -43,7 +45,9 @@ export async function detectFrameworks(
     }
     const below: DetectedProject[] = [];
     for (const folder of folders) {
-      if (below.some(({ detection }) => folder.startsWith(`${detection.projectPath}/`))) continue;
+      const isRunByAnother = ({ detection }: DetectedProject): boolean =>
+        detection.leavesNested !== true && folder.startsWith(`${detection.projectPath}/`);
+      if (below.some(isRunByAnother)) continue;
       const detection = await framework.detect(subWorkspace(workspace, folder));
       if (!detection) continue;
       const reason = `${folder}/ ${detection.reason}`;

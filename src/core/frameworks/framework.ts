@@ -19,6 +19,8 @@ export interface Framework {
   command(request: RunRequest): TestCommand;
   /** Its reporter takes a key from stdin and seals the lines of the report with it (see `seal.ts`). */
   readonly isSealed?: boolean;
+  /** A run that is ended by its time limit is the result that `parse` makes of it, not a broken environment. */
+  readonly timeoutIsResult?: boolean;
   /** Reads the report. Must cope with a cut or empty report. */
   parse(report: Uint8Array, run: RawRun): ParsedReport;
   /** Which files are tests, and what else steers a test run (for grading). */
@@ -81,6 +83,8 @@ export interface Detection {
   readonly reason: string;
   /** Folder of the project inside the workspace, `''` for the root (monorepos have several). */
   readonly projectPath: string;
+  /** Its run leaves out folders below that have a manifest of their own. */
+  readonly leavesNested?: boolean;
 }
 
 /** What the user has chosen elsewhere, for example in the editor; it is tried first. */
@@ -213,6 +217,8 @@ export type TestRun =
 export interface Steering {
   /** Relative path → is it a test file or test support (conftest.py, fixtures, snapshots)? */
   isTestFile(path: string): boolean;
+  /** The build tool itself goes by these paths; elsewhere a source may be named like a test. */
+  readonly isExact?: boolean;
   /** Relative path → is the whole file configuration of the runner (pytest.ini, .npmrc, *.pth, sitecustomize.py)? */
   isSteeringFile(path: string): boolean;
   /** Tests may live in such a file beside sources, so `restoreKeys` puts back its tests alone. */

@@ -1,7 +1,8 @@
 import { posix } from 'node:path';
 import type { PatchPart } from '../snapshot/patch-format.ts';
 
-export type Language = 'javascript' | 'python';
+/** `java`: the languages of the JVM. */
+export type Language = 'javascript' | 'python' | 'go' | 'rust' | 'java';
 
 const LANGUAGES: Readonly<Record<string, Language>> = {
   js: 'javascript',
@@ -15,7 +16,23 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   py: 'python',
   pyi: 'python',
   pyw: 'python',
+  go: 'go',
+  rs: 'rust',
+  java: 'java',
+  kt: 'java',
+  kts: 'java',
+  groovy: 'java',
+  scala: 'java',
 };
+
+/** Compilers take their own extension only. */
+const COMPILED: ReadonlySet<Language | 'all'> = new Set(['go', 'rust', 'java'] as const);
+
+/** Does a rule for `only` concern a file of this language? Files of unknown ones may be scripts. */
+export function concerns(only: Language | 'all', language: Language | undefined): boolean {
+  if (only === 'all') return true;
+  return language === undefined ? !COMPILED.has(only) : only === language;
+}
 
 /** Text that nothing runs by itself; loading it as code is a rule of its own. */
 const PROSE =
@@ -80,8 +97,12 @@ function newCommentState(): (text: string, language: Language | 'prose' | undefi
       // An unusual encoding makes text something else than it seems: that comment counts.
       return /^\s*#/.test(text) && !/coding[:=]/.test(text) ? '' : text;
     }
-    if (language !== 'javascript') return text;
-    const continues = inBlock ?? /^\s*\*(?!\*)/.test(text);
+    if (language === undefined || language === 'prose') return text;
+    // Directives of Go.
+    if (language === 'go' && /^\s*\/\/(?:go:|line\b|export\b)/.test(text)) return text;
+    // In Go and Rust a line with a pointer begins so too.
+    const isMaybe = language === 'javascript' || language === 'java';
+    const continues = inBlock ?? (isMaybe && /^\s*\*(?!\*)/.test(text));
     if (continues) {
       const end = text.indexOf('*/');
       inBlock = end < 0 ? inBlock : false;

@@ -25,7 +25,7 @@ export async function makeBaseline(
   const began = performance.now();
   try {
     const first = await withSession(setup, signal, (session) => runAll(session, setup, signal));
-    const usable = usableRun(first.run);
+    const usable = usableRun(first.run, setup);
     if (usable.kind !== 'usable') return usable.outcome;
     const all = [usable.results];
     let canaryFiles: readonly string[] = [];
@@ -70,7 +70,7 @@ async function repeat(
     const planted = plant && withCanaries ? await plantInto(session, plant, files) : undefined;
     const testFiles = [...new Set(results.map((test) => test.file))];
     const before = await fileStates(session, testFiles);
-    const usable = usableRun((await runAll(session, setup, signal)).run);
+    const usable = usableRun((await runAll(session, setup, signal)).run, setup);
     if (usable.kind !== 'usable') return usable;
     const selfChanging = changedFiles(before, await fileStates(session, testFiles));
     if (!planted) return { ...usable, canaryFiles: [], selfChanging };
@@ -98,7 +98,7 @@ function ofFile<
   };
 }
 
-function usableRun(run: TestRun): UsableRun | NotUsable {
+function usableRun(run: TestRun, { framework }: GradeSetup): UsableRun | NotUsable {
   const environment = (reason: string, remedy: string, log: string): NotUsable => ({
     kind: 'not-usable',
     outcome: { kind: 'environment', reason, remedy, log },
@@ -107,6 +107,9 @@ function usableRun(run: TestRun): UsableRun | NotUsable {
     case 'cancelled':
       return { kind: 'not-usable', outcome: { kind: 'cancelled' } };
     case 'timeout': {
+      if (framework.timeoutIsResult) {
+        return { kind: 'usable', results: run.results, collectionErrors: [] };
+      }
       const seconds = Math.round(run.durationMs / 1000);
       return environment(
         `The tests did not end within ${seconds} s.`,

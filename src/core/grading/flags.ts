@@ -1,5 +1,5 @@
 import { type PatchPart, parsePatch } from '../snapshot/patch-format.ts';
-import { addedBlocks, languageOf } from './added-code.ts';
+import { addedBlocks, concerns, languageOf } from './added-code.ts';
 import { FLAG_RULES } from './flag-rules.ts';
 import type { GradeFlag } from './types.ts';
 
@@ -28,7 +28,7 @@ function suspicious(part: PatchPart): readonly GradeFlag[] {
   const flags = new Map<string, GradeFlag>();
   for (const block of addedBlocks(part)) {
     for (const { rule, explanation, language: only, pattern } of FLAG_RULES) {
-      if (only !== 'all' && language !== undefined && only !== language) continue;
+      if (!concerns(only, language)) continue;
       if (flags.has(rule)) continue;
       const found = pattern.exec(block.text);
       if (!found) continue;

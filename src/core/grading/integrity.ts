@@ -1,9 +1,12 @@
 import { posix } from 'node:path';
-import { type SandboxSession, WORKSPACE } from '../sandbox/sandbox.ts';
+import { SandboxFailure, type SandboxSession, WORKSPACE } from '../sandbox/sandbox.ts';
 
 /** More than this many files are looked at in several calls. */
 const AT_ONCE = 500;
 const LIMITS = { timeoutMs: 60_000, maxOutputBytes: 8 * 2 ** 20 } as const;
+
+/** The system's programs come first: code under test may write into a tool chain's folder on PATH. */
+const SYSTEM = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' };
 
 /** What a file is, by path, of those that exist; taken before and after a run. */
 export type FileStates = ReadonlyMap<string, string>;
@@ -16,28 +19,53 @@ export type FileStates = ReadonlyMap<string, string>;
  * @param files relative to the workspace
  */
 export async function fileStates(
-  session: SandboxSession,
+  session: Pick<SandboxSession, 'run'>,
   files: readonly string[],
 ): Promise<FileStates> {
   const states = new Map<string, string>();
-  for (let start = 0; start < files.length; start += AT_ONCE) {
-    const paths = files.slice(start, start + AT_ONCE).map((file) => posix.join(WORKSPACE, file));
-    const list = async (...argv: readonly string[]): Promise<readonly string[]> => {
-      const result = await session.run(
-        { argv: [...argv, '--', ...paths], capture: 'stdout' },
-        LIMITS,
-      );
-      return Buffer.from(result.output.head).toString('utf8').split('\0');
+  const add = (path: string, state: string): void => {
+    states.set(path, `${states.get(path) ?? ''} ${state}`);
+  };
+  const named = files.filter((file) => file !== '');
+  for (let start = 0; start < named.length; start += AT_ONCE) {
+    const paths = named.slice(start, start + AT_ONCE).map((file) => posix.join(WORKSPACE, file));
+    /** undefined: there is no such program. */
+    const list = async (...argv: readonly string[]): Promise<readonly string[] | undefined> => {
+      for (const env of [SYSTEM, {}]) {
+        const request = { argv: [...argv, '--', ...paths], env, capture: 'stdout' } as const;
+        const { end, output } = await session.run(request, LIMITS);
+        if (end.kind === 'exited' && (end.code === 126 || end.code === 127)) continue;
+        return Buffer.from(output.head)
+          .toString('utf8')
+          .split(argv[0] === 'cksum' ? '\n' : '\0');
+      }
+      return undefined;
     };
-    for (const line of await list('sha256sum', '-z')) {
-      const [, hash, path] = /^([0-9a-f]{64})[ *]{2}([\s\S]*)$/.exec(line) ?? [];
-      if (hash && path) states.set(path, hash);
+    const hashes = await list('sha256sum', '-z');
+    for (const line of hashes ?? []) {
+      const [, hash, path] = /^([0-9a-f]{64})[ *]{2}([\s\S]+)$/.exec(line) ?? [];
+      if (hash && path) add(path, hash);
     }
     // Where stat is another one (macOS), content alone has to do.
-    for (const line of await list('stat', '--printf=%z %n\\0')) {
-      const [, time, path] = /^(\S+ \S+ \S+) ([\s\S]*)$/.exec(line) ?? [];
-      const hash = path === undefined ? undefined : states.get(path);
-      if (path !== undefined && hash !== undefined) states.set(path, `${hash} ${time}`);
+    let timed = false;
+    for (const line of (await list('stat', '--printf=%A %z %n\\0')) ?? []) {
+      // Files and links; what is written into a folder changes its time.
+      const [, time, path] = /^[-l]\S* (\S+ \S+ \S+) ([\s\S]+)$/.exec(line) ?? [];
+      if (!time || !path) continue;
+      add(path, time);
+      timed = true;
+    }
+    if (hashes !== undefined || timed) continue;
+    const sums = await list('cksum');
+    if (sums === undefined) {
+      throw new SandboxFailure(
+        'Test files cannot be compared before and after a run: there is no sha256sum, stat or cksum.',
+        'Use an image with GNU coreutils.',
+      );
+    }
+    for (const line of sums) {
+      const [, sum, path] = /^(\d+ \d+) (.+)$/.exec(line) ?? [];
+      if (sum && path) add(path, sum);
     }
   }
   return states;

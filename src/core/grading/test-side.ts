@@ -38,7 +38,7 @@ const PACKAGE_METADATA = /\.(?:egg-info|dist-info|egg-link)(?:\/|$)/i;
 
 /** In added lines of a patch: something that a runner would take for a test. */
 const DEFINES_TESTS =
-  /^\+\s*(?:async\s+)?def\s+test|^\+\s*class\s+Test|^\+.*(?<![\w.])(?:test|it|describe|suite)\s*(?:\.\w+\s*)?\(/m;
+  /^\+\s*#\[(?:\w+::)*test\b|^\+\s*(?:async\s+)?def\s+test|^\+\s*class\s+Test|^\+.*(?<![\w.])(?:test|it|describe|suite)\s*(?:\.\w+\s*)?\(/m;
 
 /**
  * Does this part of a patch change how tests are written, found, run or judged? Such parts are
@@ -62,7 +62,8 @@ export async function isTestSide(
       const isNew = part.status === 'added' || part.touches.length > 1;
       if (isNew && (await shadows(path, context, projectPath))) return true;
     }
-    if (steering.isTestFile(path) && !onlyNamedLikeOne(path, part, context.testFiles)) return true;
+    if (!steering.isTestFile(path)) continue;
+    if (steering.isExact || !onlyNamedLikeOne(path, part, context.testFiles)) return true;
   }
   return false;
 }

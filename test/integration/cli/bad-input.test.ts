@@ -378,16 +378,16 @@ describe('an endpoint that is no help', () => {
   });
 });
 
-describe('a disk that cannot be written', () => {
-  /** As root every file can be written, so the command line runs as somebody else. */
-  const ordinary =
-    process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
+/** As root every file can be written, so the command line runs as somebody else. */
+const ORDINARY =
+  process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : [];
 
+describe('a disk that cannot be written', () => {
   it('does not matter where the workspace is', async () => {
     const { run, folder, workspace } = await world(ADD);
     await writable(folder, true);
     await writable(workspace, false);
-    const { code, stdout, stderr } = await run(['tests'], { through: ordinary });
+    const { code, stdout, stderr } = await run(['tests'], { through: ORDINARY });
     await writable(workspace, true);
     expect({ stdout, stderr, code }).toMatchObject({
       code: 0,
@@ -399,7 +399,7 @@ describe('a disk that cannot be written', () => {
     const { run, folder, state } = await world(ADD);
     await writable(folder, true);
     await writable(state, false);
-    const result = await run(['fix'], { through: ordinary });
+    const result = await run(['fix'], { through: ORDINARY });
     await writable(state, true);
     expect(said(result)).toMatchInlineSnapshot(`
       "exit 3
@@ -481,6 +481,24 @@ describe('a test that fails only in the sandbox', () => {
       The test needs the network or a service, which the sandbox does not have. Leave it out with --test, or run without isolation: --sandbox none.
       "
     `);
+  });
+});
+
+describe('the run in your own environment', () => {
+  it.each([
+    ['as an ordinary user', true],
+    ['as who runs the tests', false],
+  ])('leaves nothing in the workspace, %s', async (_, isOrdinary) => {
+    const { run, folder } = await world({ 'made.txt': 'old', lock: '1' });
+    const through = isOrdinary ? ORDINARY : [];
+    if (isOrdinary) await writable(folder, true);
+    const uid = through.length > 0 ? 65534 : process.getuid?.();
+    // Only there is the variable known, so that the run is seen to have taken place; at the workspace's
+    // own path it was an overlay, which needs no copy.
+    const command = `mkdir target && rm made.txt && echo 2 >>lock && [ "$OWN $(id -u) \${PWD##*/}" = "yes ${uid} project" ]`;
+    const result = await run(['fix', '--command', command], { through, env: { OWN: 'yes' } });
+    expect(result.stderr).toContain('passes in your own environment and fails only in the sandbox');
+    expect(result.code).toBe(3);
   });
 });
 

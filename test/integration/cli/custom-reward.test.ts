@@ -78,6 +78,22 @@ describe('prime-agent fix with a reward of the user’s own', () => {
     });
   });
 
+  it('an endless loop is a reward of 0, and can be mended', async () => {
+    const spec = { kind: 'command', command: 'node check.js', timeoutSeconds: 6 };
+    const { run } = await world({
+      ...ANSWER,
+      'src/main.js': 'for (;;);\nexport const answer = 42;\n',
+      'reward.json': JSON.stringify(spec),
+    });
+    const end: readonly ScriptedTurn[] = [
+      [replace('src/main.js', 'for (;;);', '')],
+      [submit('no loop')],
+    ];
+    const { report, tasks } = await fix({ run }, end, '--reward', 'reward.json');
+    expect(tasks[0]).toContain('the command had not ended when the time was up');
+    expect(report).toMatchObject({ outcome: 'solved' });
+  });
+
   it('has nothing to do when the reward of the unchanged code is 1', async () => {
     const { run } = await world(ANSWER);
     expect(await fix({ run }, FIX, '--reward-command', 'true')).toMatchObject({

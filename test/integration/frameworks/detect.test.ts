@@ -154,6 +154,163 @@ describe('detecting frameworks', () => {
         'pytest in /service: service/ tests/test_x.py is named like a test',
       ],
     ],
+    [
+      'Go: a module with a test',
+      { 'go.mod': 'module a\n', 'calc/calc_test.go': '' },
+      ['go test in /: go.mod exists, and calc/calc_test.go is a test'],
+    ],
+    [
+      'Go: files that the tool leaves out are no tests',
+      {
+        'go.mod': 'module a\n',
+        'testdata/a_test.go': '',
+        '_old/a_test.go': '',
+        'vendor/b/b_test.go': '',
+        '_a_test.go': '',
+        'a_test.go.txt': '',
+      },
+      [],
+    ],
+    ['Go: tests without a module', { 'a_test.go': '' }, []],
+    [
+      'Go: a workspace of modules, of which the one at the top has tests of its own',
+      {
+        'go.work': 'go 1.21\nuse (\n\t.\n\t./tools\n)\n',
+        'go.mod': 'module a\n',
+        'a_test.go': '',
+        'tools/go.mod': 'module tools\n',
+        'tools/x/x_test.go': '',
+        'empty/go.mod': 'module empty\n',
+      },
+      [
+        'go test in /: go.mod exists, and a_test.go is a test',
+        'go test in /tools: tools/ go.mod exists, and x/x_test.go is a test',
+      ],
+    ],
+    [
+      'Go: the module at the top has none, modules below it have',
+      { 'go.mod': 'module a\n', 'b/go.mod': 'module b\n', 'b/b_test.go': '' },
+      ['go test in /b: b/ go.mod exists, and b_test.go is a test'],
+    ],
+    [
+      'Go: a module in a module in a folder',
+      {
+        'api/go.mod': 'module api\n',
+        'api/a_test.go': '',
+        'api/gen/go.mod': 'module gen\n',
+        'api/gen/b_test.go': '',
+      },
+      [
+        'go test in /api: api/ go.mod exists, and a_test.go is a test',
+        'go test in /api/gen: api/gen/ go.mod exists, and b_test.go is a test',
+      ],
+    ],
+    [
+      'cargo: a package',
+      { 'Cargo.toml': '[package]\nname = "a"\n', 'src/lib.rs': '' },
+      ['cargo test in /: Cargo.toml exists'],
+    ],
+    ['cargo: no Rust in it', { 'Cargo.toml': '[package]\nname = "a"\n' }, []],
+    [
+      'cargo: a workspace is run from its top',
+      {
+        'Cargo.toml': '[workspace]\nmembers = ["crates/*"]\n',
+        'crates/a/Cargo.toml': '[package]\nname = "a"\n',
+        'crates/a/src/lib.rs': '',
+        'crates/b/Cargo.toml': '[package]\nname = "b"\n',
+        'crates/b/src/main.rs': '',
+      },
+      ['cargo test in /: Cargo.toml has [workspace]'],
+    ],
+    [
+      'cargo: packages beside each other',
+      {
+        'a/Cargo.toml': '[package]\nname = "a"\n',
+        'a/src/lib.rs': '',
+        'b/Cargo.toml': '# [workspace]\n[package]\nname = "b"\n',
+        'b/src/lib.rs': '',
+      },
+      ['cargo test in /a: a/ Cargo.toml exists', 'cargo test in /b: b/ Cargo.toml exists'],
+    ],
+    [
+      'Maven: one module',
+      { 'pom.xml': '<project/>', 'src/test/java/shop/CartTest.java': '' },
+      ['junit in /: pom.xml exists, and src/test/java/shop/CartTest.java is a test'],
+    ],
+    ['Maven: without a test', { 'pom.xml': '<project/>', 'src/main/java/a/latest/A.java': '' }, []],
+    [
+      'Maven: modules are run from their top',
+      {
+        'pom.xml': '<project><modules><module>a</module></modules></project>',
+        'a/pom.xml': '<project/>',
+        'a/src/test/java/ATest.java': '',
+      },
+      ['junit in /: pom.xml exists, and a/src/test/java/ATest.java is a test'],
+    ],
+    [
+      'Maven: a project below one that does not run it',
+      {
+        'pom.xml': '<project/>',
+        'src/test/java/ATest.java': '',
+        'tools/pom.xml': '<project/>',
+        'tools/src/test/java/BTest.java': '',
+      },
+      [
+        'junit in /: pom.xml exists, and src/test/java/ATest.java is a test',
+        'junit in /tools: tools/ pom.xml exists, and src/test/java/BTest.java is a test',
+      ],
+    ],
+    [
+      'Gradle: one project, in Kotlin',
+      { 'build.gradle.kts': '', 'src/test/kotlin/CartTest.kt': '' },
+      ['junit in /: build.gradle.kts exists, and src/test/kotlin/CartTest.kt is a test'],
+    ],
+    [
+      'Gradle: settings name the projects, also in a folder of its own',
+      {
+        'jvm/settings.gradle': "include 'app', 'lib'\n",
+        'jvm/app/build.gradle': '',
+        'jvm/app/src/test/java/ATest.java': '',
+        'jvm/lib/build.gradle': '',
+        'jvm/lib/src/integrationTest/java/BTest.java': '',
+      },
+      ['junit in /jvm: jvm/ settings.gradle exists, and app/src/test/java/ATest.java is a test'],
+    ],
+    [
+      'Gradle: a build at the top with settings beside it runs all of them',
+      {
+        'settings.gradle.kts': 'include("app")\n',
+        'build.gradle.kts': '',
+        'app/build.gradle.kts': '',
+        'app/src/test/java/ATest.java': '',
+      },
+      ['junit in /: build.gradle.kts exists, and app/src/test/java/ATest.java is a test'],
+    ],
+    [
+      'a monorepo of Go, Rust, Java and Node',
+      {
+        'api/go.mod': 'module api\n',
+        'api/api_test.go': '',
+        'core/Cargo.toml': '[workspace]\nmembers = ["a"]\n',
+        'core/a/Cargo.toml': '[package]\nname = "a"\n',
+        'core/a/src/lib.rs': '',
+        'shop/pom.xml': '<project/>',
+        'shop/src/test/java/shop/CartTest.java': '',
+        'android/settings.gradle': '',
+        'android/app/build.gradle': '',
+        'android/app/src/test/java/AppTest.kt': '',
+        'web/package.json': '{"scripts":{"test":"vitest run"}}',
+        'web/test/fixtures/go/go.mod': 'module fixture\n',
+        'web/test/fixtures/go/a_test.go': '',
+      },
+      [
+        'vitest in /web: web/ package.json: scripts.test runs vitest',
+        'cargo test in /core: core/ Cargo.toml has [workspace]',
+        'junit in /android: android/ settings.gradle exists, and app/src/test/java/AppTest.kt is a test',
+        'go test in /api: api/ go.mod exists, and api_test.go is a test',
+        'junit in /shop: shop/ pom.xml exists, and src/test/java/shop/CartTest.java is a test',
+      ],
+    ],
   ])('%s', async (_, files, expected) => {
     expect(await detected(files)).toEqual(expected);
   });

@@ -135,6 +135,41 @@ describe('a reward is admitted when 0, 1 and repeats agree', () => {
     expect(result).toMatchObject({ kind: 'rejected', reason: expect.stringMatching(reason) });
   });
 
+  // A bug may be an endless loop.
+  const ENDLESS = 'export const add = (a, b) => { for (;;) {} };\n';
+  it.each([
+    ['a command', command, { 'check.mjs': CHECK }],
+    [
+      'a module',
+      module,
+      {
+        'reward.mjs':
+          "export async function reward({ root }) {\n  const { add } = await import(root + '/add.mjs');\n  return add(1, 2) === 3;\n}\n",
+      },
+    ],
+  ])('%s whose time is up on the unchanged code scores 0 there', async (_, spec, files) => {
+    const limited = { ...spec, timeoutSeconds: 8 };
+    expect(await validate(limited, { ...files, 'add.mjs': ENDLESS })).toEqual({
+      kind: 'valid',
+      runs: 4,
+    });
+  });
+
+  it('not when its time is up with the fix as well, or in some of the runs', async () => {
+    const slow = { kind: 'command', command: 'sleep 30', timeoutSeconds: 2 };
+    expect(await validate(slow, {})).toMatchObject({
+      kind: 'rejected',
+      reason: expect.stringMatching(/^The fix scores 0\. .*did not end within 2 s/),
+      remedy: expect.stringContaining('the command had not ended when the time was up'),
+    });
+    const folder = await tempFolder();
+    const once = `test -e ${folder}/seen && exit 0; touch ${folder}/seen; sleep 30`;
+    expect(await validate({ ...slow, command: once }, {})).toMatchObject({
+      kind: 'rejected',
+      reason: expect.stringContaining('Repeats on the unchanged code do not agree'),
+    });
+  });
+
   it('not when the fix changes what decides', async () => {
     const result = await validate(
       command,

@@ -4,6 +4,7 @@ import { cargoFilter } from '../../../src/core/frameworks/cargo-test/cargo-test.
 import { restoreTests } from '../../../src/core/frameworks/cargo-test/inline-tests.ts';
 import { docTest, locateTest } from '../../../src/core/frameworks/cargo-test/names.ts';
 import { cargoSteering } from '../../../src/core/frameworks/cargo-test/steering.ts';
+import type { Steering } from '../../../src/core/frameworks/framework.ts';
 import { goSelection } from '../../../src/core/frameworks/go-test/go-test.ts';
 import { goSteering } from '../../../src/core/frameworks/go-test/steering.ts';
 import { plantJunitCanaries } from '../../../src/core/frameworks/junit/canaries.ts';
@@ -125,7 +126,7 @@ describe('Rust: test items of a source file', () => {
 });
 
 describe('what steers', () => {
-  test.each([
+  test.each<readonly [string, Steering, string, boolean, boolean]>([
     ['go', goSteering, 'a/b_test.go', true, false],
     ['go', goSteering, 'a/testdata/x.txt', true, false],
     ['go', goSteering, 'a/b.go', false, false],
@@ -142,9 +143,43 @@ describe('what steers', () => {
     ['junit', junitSteering, 'a/pom.xml', false, true],
     ['junit', junitSteering, 'src/main/resources/META-INF/services/org.junit.X', false, true],
     ['junit', junitSteering, 'src/main/java/org/junit/jupiter/api/Assertions.java', false, true],
-  ])('%s: %#', (_, steering, path, isTest, steers) => {
-    expect(steering.isTestFile(path)).toBe(isTest);
-    expect(steering.isSteeringFile(path)).toBe(steers);
+    ['go', goSteering, 'a/export_test.go', true, false],
+    ['go', goSteering, 'a/latest.go', false, false],
+    ['go', goSteering, 'a/test.go', false, false],
+    ['go', goSteering, 'internal/testutil/assert.go', false, true],
+    ['go', goSteering, 'testhelpers/http.go', false, true],
+    ['go', goSteering, 'contest/util.go', false, false],
+    ['go', goSteering, 'go.work', false, true],
+    ['go', goSteering, 'go.sum', false, true],
+    ['go', goSteering, 'cmd/vendored/x.go', false, false],
+    ['cargo', cargoSteering, 'crates/a/benches/b.rs', true, false],
+    ['cargo', cargoSteering, 'crates/a/src/attests/mod.rs', false, false],
+    ['cargo', cargoSteering, 'Cargo.lock', false, true],
+    ['cargo', cargoSteering, 'rust-toolchain.toml', false, true],
+    ['cargo', cargoSteering, 'crates/test-util/src/lib.rs', false, true],
+    ['cargo', cargoSteering, 'src/build.rs', false, false],
+    ['cargo', cargoSteering, 'crates/a/build.rs', false, true],
+    ['junit', junitSteering, 'src/integrationTest/java/A.java', true, false],
+    ['junit', junitSteering, 'src/integration-test/java/A.java', true, false],
+    ['junit', junitSteering, 'src/testFixtures/java/Orders.java', true, false],
+    ['junit', junitSteering, 'src/latest/java/A.java', false, false],
+    ['junit', junitSteering, 'src/main/java/shop/test/Helper.java', false, false],
+    ['junit', junitSteering, 'src/main/java/shop/gradle/Plugin.java', false, false],
+    ['junit', junitSteering, 'src/main/java/shop/junit/Report.java', false, false],
+    ['junit', junitSteering, 'src/main/java/junit/framework/Assert.java', false, true],
+    ['junit', junitSteering, 'src/main/kotlin/kotlin/test/Assertions.kt', false, true],
+    ['junit', junitSteering, 'src/main/resources/junit-platform.properties', false, true],
+    ['junit', junitSteering, 'gradle/libs.versions.toml', false, true],
+    ['junit', junitSteering, 'gradle/wrapper/gradle-wrapper.properties', false, true],
+    ['junit', junitSteering, 'build-logic/src/main/kotlin/tests.gradle.kts', false, true],
+    ['junit', junitSteering, 'scripts/tests.gradle', false, true],
+    ['junit', junitSteering, 'app/gradle.properties', false, true],
+    ['junit', junitSteering, '.mvn/jvm.config', false, true],
+    ['junit', junitSteering, 'src/main/resources/application.properties', false, false],
+  ])('%s %#', (_, steering, path, isTest, steers) => {
+    expect([path, steering.isTestFile(path), steering.isSteeringFile(path)]).toEqual([
+      ...[path, isTest, steers],
+    ]);
   });
 });
 

@@ -64,6 +64,56 @@ describe('flags see what runs, however it is written', () => {
     expect(rules(adding('src/a.py', text))).toContain(expected);
   });
 
+  it.each([
+    ['src/a.go', 'import "testing"', 'runner-internals 1'],
+    ['src/a.go', 'import (\n\t"fmt"\n\t"testing/quick"\n)', 'runner-internals 3'],
+    ['src/a.go', '//go:linkname failed testing.(*common).Fail', 'runner-internals 1'],
+    ['src/a.go', 'fmt.Println("--- PASS: TestAdd (0.00s)")', 'runner-internals 1'],
+    ['src/a.go', 'os.Exit(0)', 'exit 1'],
+    ['src/a.go', '*p = f()\nos.Exit(0)', 'exit 2'],
+    ['src/a.go', 'func init() { done() }', 'exit 1'],
+    ['src/a.go', 'log.Fatalf("x")', 'exit 1'],
+    ['src/a.go', 'import "unsafe"', 'builtins 1'],
+    ['src/a.go', 'if strings.HasSuffix(os.Args[0], ".test") {', 'test-detection 1'],
+    ['src/a.go', '_, file, _, _ := runtime.Caller(1)', 'test-detection 1'],
+    ['src/a.go', 'flag.Lookup("test.v") != nil', 'test-detection 1'],
+    ['src/a.go', 'os.ReadFile("calc_test.go")', 'test-files 1'],
+    ['src/a.go', 'os.Stdout = f', 'descriptors 1'],
+    ['src/a.go', 'f := os.NewFile(3, "x")', 'descriptors 1'],
+    ['src/a.go', 'os.ReadFile("/proc/self/fd/3")', 'descriptors 1'],
+    ['src/a.go', 'exec.Command("go", "x").Run()', 'dynamic-code 1'],
+    ['src/a.rs', 'std::process::exit(0);', 'exit 1'],
+    ['src/a.rs', 'use std::process::{self, abort};', 'exit 1'],
+    ['src/a.rs', '*x = 1;\nstd::process::exit(0);', 'exit 2'],
+    ['src/a.rs', 'macro_rules! assert_eq { ($($x:tt)*) => {} }', 'assertion-library 1'],
+    ['src/a.rs', 'std::panic::set_hook(Box::new(|_| {}));', 'assertion-library 1'],
+    ['src/a.rs', 'impl PartialEq for Money {', 'comparison 1'],
+    ['src/a.rs', 'impl<T: Copy> PartialEq<T> for Money<T> {', 'comparison 1'],
+    ['src/a.rs', 'if cfg!(test) { return 3; }', 'test-detection 1'],
+    ['src/a.rs', '#[cfg(not(test))]', 'test-detection 1'],
+    ['src/a.rs', 'thread::current().name()', 'test-detection 1'],
+    ['src/a.rs', 'unsafe { *p = 1; }', 'builtins 1'],
+    ['src/a.rs', '#[no_mangle]', 'runner-internals 1'],
+    ['src/a.rs', 'println!("test tests::adds ... ok");', 'runner-internals 1'],
+    ['src/a.rs', 'File::from_raw_fd(3)', 'descriptors 1'],
+    ['src/a.rs', 'Command::new("cargo")', 'dynamic-code 1'],
+    ['src/a.rs', 'include!("other.txt");', 'dynamic-code 1'],
+    ['src/A.java', 'import org.junit.jupiter.api.Assertions;', 'runner-internals 1'],
+    ['src/A.java', 'System.exit(0);', 'exit 1'],
+    ['src/A.java', 'Runtime.getRuntime().halt(0);', 'exit 1'],
+    ['src/A.kt', 'exitProcess(0)', 'exit 1'],
+    ['src/A.java', 'public boolean equals(Object other) { return true; }', 'comparison 1'],
+    ['src/A.kt', 'override fun equals(other: Any?) = true', 'comparison 1'],
+    ['src/A.java', 'field.setAccessible(true);', 'builtins 1'],
+    ['src/A.java', 'new Throwable().getStackTrace()', 'test-detection 1'],
+    ['src/A.java', 'System.setOut(new PrintStream(buffer));', 'descriptors 1'],
+    ['src/A.java', 'Path.of("target/surefire-reports")', 'descriptors 1'],
+    ['src/A.java', 'Class.forName(name)', 'dynamic-code 1'],
+    ['src/A.java', 'throw new AssertionError();', 'assertion-library 1'],
+  ])('%s: %s', (path, text, expected) => {
+    expect(rules(adding(path, text))).toContain(expected);
+  });
+
   it('code in a file without an extension, or with an unknown one', () => {
     expect(rules(adding('src/helper', 'process.exit(0)'))).toEqual(['exit 1']);
     expect(rules(adding('src/helper.foo', 'os._exit(0)'))).toEqual(['exit 1']);
@@ -123,6 +173,26 @@ describe('flags leave ordinary code alone', () => {
       'import sys\nfrom os import path\nfrom types import SimpleNamespace\nself.key = lambda x: x\nreturn os.environ.get("HOME"), latest / 2',
     ],
     ['words that hold others', 'a.py', 'contest = "latest/attests"\nrequest.fd = openfd(3)'],
+    [
+      'a plain Go fix',
+      'a.go',
+      '// os.Exit(0), see a_test.go\nimport (\n\t"errors"\n\t"fmt"\n)\n\nfunc Add(a, b int) (int, error) {\n\tif a < 0 {\n\t\treturn 0, errors.New("a is negative")\n\t}\n\tfmt.Println(len(xs), reflect.ValueOf(a))\n\tdefer close(ch)\n\treturn a + b, nil\n}',
+    ],
+    [
+      'a plain Rust fix',
+      'a.rs',
+      '/// Ends: std::process::exit(0).\nuse std::collections::HashMap;\n#[derive(Debug, PartialEq, Eq)]\npub struct A;\nimpl A {\n    pub fn eq_len(&self, xs: &[i32]) -> Result<usize, String> {\n        xs.get(0).map(|x| *x as usize).ok_or_else(|| "none".to_string())\n    }\n}\nimpl Iterator for A {',
+    ],
+    [
+      'a plain Java fix',
+      'A.java',
+      '/**\n * Calls System.exit(0).\n */\nimport java.util.List;\npublic int add(Integer a, String b) {\n  if (a.equals(b)) throw new IllegalArgumentException("a");\n  return Integer.valueOf(b) + Objects.hash(a, b) + list.compareTo(x);\n}',
+    ],
+    [
+      'a plain Kotlin fix',
+      'A.kt',
+      'val total = items.sumOf { it.price }\nreturn requireNotNull(total) { "no total" }.toString()',
+    ],
     ['prose', 'README.md', 'Run process.exit(0) in test/a.test.js'],
   ])('%s', (_, path, text) => {
     expect(rules(adding(path, text))).toEqual([]);
@@ -132,6 +202,8 @@ describe('flags leave ordinary code alone', () => {
 it('a long patch of odd lines takes no time', () => {
   const text = '{ a ( " from os import ( '.repeat(4_000);
   const began = performance.now();
-  flagPatch(adding('src/a.js', text) + adding('a.py', text), new Set());
+  const files = ['src/a.js', 'a.py', 'a.go', 'a.rs', 'A.java'];
+  const odd = `${text}${'impl<"unsafe { use '.repeat(4_000)}`;
+  flagPatch(files.map((path) => adding(path, odd)).join(''), new Set());
   expect(performance.now() - began).toBeLessThan(3_000);
 });

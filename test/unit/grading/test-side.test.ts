@@ -1,4 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { cargoTest } from '../../../src/core/frameworks/cargo-test/cargo-test.ts';
+import type { Framework } from '../../../src/core/frameworks/framework.ts';
+import { goTest } from '../../../src/core/frameworks/go-test/go-test.ts';
+import { junit } from '../../../src/core/frameworks/junit/junit.ts';
 import { nodeTest } from '../../../src/core/frameworks/node-test/node-test.ts';
 import { pytest } from '../../../src/core/frameworks/pytest/pytest.ts';
 import {
@@ -34,7 +38,7 @@ function contextOf({
   };
 }
 
-async function testSide(patch: string, framework: typeof pytest, around: Around): Promise<boolean> {
+async function testSide(patch: string, framework: Framework, around: Around): Promise<boolean> {
   const [part] = parsePatch(patch);
   if (!part) throw new Error('no patch');
   return isTestSide(framework, part, contextOf(around), around.projectPath);
@@ -93,6 +97,48 @@ describe('the side of the tests', () => {
     ],
   ])('pytest, not: %s', async (_, patch, around) => {
     expect(await testSide(patch, pytest, around)).toBe(false);
+  });
+
+  it.each<readonly [string, Framework, string, Around]>([
+    ['a helper among tests', goTest, change('calc/helper_test.go'), {}],
+    ['a new test file where there was none', goTest, addition('fresh/a_test.go'), {}],
+    ['data that tests compare with', goTest, change('calc/testdata/out.txt'), {}],
+    ['a package of helpers for tests', goTest, change('internal/testutil/equal.go'), {}],
+    ['what replaces modules', goTest, change('go.mod'), {}],
+    ['a module of tests for another crate', cargoTest, change('tests/common/mod.rs'), {}],
+    [
+      'a new file of tests among sources',
+      cargoTest,
+      addition('src/test_more.rs').replace('+x = 1', '+#[test]'),
+      {},
+    ],
+    ['snapshots that tests compare with', cargoTest, change('src/snapshots/a.snap'), {}],
+    ['a profile', cargoTest, change('crates/a/Cargo.toml'), {}],
+    ['fixtures of Gradle', junit, change('src/testFixtures/java/Orders.java'), {}],
+    ['another set of tests', junit, addition('src/integrationTest/java/a/B.java'), {}],
+    ['resources of tests', junit, change('app/src/test/resources/a.json'), {}],
+    ['a listener', junit, addition('src/main/resources/META-INF/services/org.junit.X'), {}],
+    ['a build', junit, change('app/build.gradle.kts'), {}],
+  ])('%s', async (_, framework, patch, around) => {
+    expect(await testSide(patch, framework, around)).toBe(true);
+  });
+
+  it.each<readonly [string, Framework, string, Around]>([
+    ['a Go source next to its test', goTest, change('a/a.go'), { testFiles: ['a/a_test.go'] }],
+    ['a Go source that is named so', goTest, addition('a/attest.go'), {}],
+    ['Go in a folder named like data', goTest, change('app/expected/reader.go'), {}],
+    [
+      'a Rust source with tests of its own',
+      cargoTest,
+      change('src/lib.rs'),
+      { testFiles: ['src/lib.rs'] },
+    ],
+    ['a Rust source named like a test, without one', cargoTest, addition('tool/test_plan.rs'), {}],
+    ['a Java source', junit, change('src/main/java/shop/Cart.java'), {}],
+    ['a Java package named like the tests', junit, change('src/main/java/shop/test/A.java'), {}],
+    ['a resource', junit, change('src/main/resources/application.yml'), {}],
+  ])('not: %s', async (_, framework, patch, around) => {
+    expect(await testSide(patch, framework, around)).toBe(false);
   });
 
   it('node:test, not: a source named -spec next to tests, with .test( in it', async () => {

@@ -12,6 +12,7 @@ export async function detectCargo(workspace: WorkspaceFiles): Promise<Detection 
     confidence: isWorkspace ? 0.95 : 0.85,
     reason: isWorkspace ? 'Cargo.toml has [workspace]' : 'Cargo.toml exists',
     projectPath: '',
+    leavesNested: !isWorkspace,
   };
 }
 

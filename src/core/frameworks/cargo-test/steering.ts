@@ -8,10 +8,15 @@ import { restoreTests } from './inline-tests.ts';
  */
 const STEERING_FILE =
   /(?:^|\/)(?:Cargo\.(?:toml|lock)|rust-toolchain(?:\.toml)?|build\.rs|clippy\.toml)$|(?:^|\/)(?:\.cargo|vendor)\//;
+/** Of a package of its own, not a module among sources, whose name would be the sources' business. */
+const BUILD_MODULE = /(?:^|\/)src\/(?:.*\/)?build\.rs$/;
+/** Crates by whose helpers tests judge: `crates/test-util`. */
+const TEST_SUPPORT = /(?:^|\/)test[-_]?(?:util|helper|support|kit|fixture)s?\//i;
 
 export const cargoSteering: Steering = {
   isTestFile: isCargoTestFile,
-  isSteeringFile: (path) => STEERING_FILE.test(path),
+  isSteeringFile: (path) =>
+    (STEERING_FILE.test(path) && !BUILD_MODULE.test(path)) || TEST_SUPPORT.test(path),
   holdsSources: (path) => path.endsWith('.rs') && !isCargoTestFile(path),
   restoreKeys: (path, before, after) =>
     path.endsWith('.rs') && !isCargoTestFile(path) ? restoreTests(before ?? '', after) : undefined,

@@ -11,6 +11,7 @@ export async function detectGo(workspace: WorkspaceFiles): Promise<Detection | u
     confidence: CONFIDENCE,
     reason: `go.mod exists, and ${test} is a test`,
     projectPath: '',
+    leavesNested: true,
   };
 }
 

@@ -6,9 +6,12 @@ import { isGoTestName } from './detect.ts';
  * a network a fix cannot add modules anyway.
  */
 const STEERING_FILE = /(?:^|\/)(?:go\.(?:mod|sum|work|work\.sum)|\.go-version)$|(?:^|\/)vendor\//;
+/** Packages by whose helpers tests judge: `internal/testutil`, `testhelpers`. */
+const TEST_SUPPORT = /(?:^|\/)test[-_]?(?:util|helper|support|kit|fixture|case)s?\//i;
 
 export const goSteering: Steering = {
+  isExact: true,
   isTestFile: (path) => isGoTestName(path) || /(?:^|\/)testdata\//.test(path),
-  isSteeringFile: (path) => STEERING_FILE.test(path),
+  isSteeringFile: (path) => STEERING_FILE.test(path) || TEST_SUPPORT.test(path),
   restoreKeys: () => undefined,
 };

@@ -13,18 +13,29 @@ export async function detectJunit(workspace: WorkspaceFiles): Promise<Detection 
     if (text === undefined) continue;
     const test = (await workspace.files()).find(isJunitTestFile);
     if (test === undefined) return undefined;
-    // The build at the top runs the modules below it.
-    const isWhole = /<modules>/.test(text) || build.startsWith('settings.');
+    // The build at the top runs the modules below it, where it names them.
+    const isWhole =
+      /<modules>/.test(text) || (build !== 'pom.xml' && (await hasSettings(workspace)));
     return {
-      confidence: isWhole ? 0.95 : 0.9,
+      confidence: isWhole ? 0.95 : 0.85,
       reason: `${build} exists, and ${test} is a test`,
       projectPath: '',
+      leavesNested: !isWhole,
     };
   }
   return undefined;
 }
 
-/** By the convention of both tools; helpers and resources of tests as well. */
+async function hasSettings(workspace: WorkspaceFiles): Promise<boolean> {
+  return (
+    (await workspace.exists('settings.gradle')) || (await workspace.exists('settings.gradle.kts'))
+  );
+}
+
+/**
+ * By the convention of both tools: `src/test`, `src/integrationTest`, `src/integration-test`.
+ * Helpers and resources of tests as well.
+ */
 export function isJunitTestFile(path: string): boolean {
-  return /(?:^|\/)src\/(?:\w*[tT]ests?|it|testFixtures)\//.test(path);
+  return /(?:^|\/)src\/(?:tests?|\w+Tests?|[\w-]+[-_]tests?|it|testFixtures)\//.test(path);
 }

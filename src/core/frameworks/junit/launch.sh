@@ -25,8 +25,8 @@ if [ "$mode" = list ]; then
   echo '{"type":"end","code":0}' >&3
   exit 0
 fi
-# Reports of earlier runs would be taken for this one's.
-reports -delete
+# Reports of earlier runs would be taken for this one's. (find refuses -delete beside -prune.)
+reports -exec rm -f -- {} +
 declare -A sent
 send_reports() {
   local file state

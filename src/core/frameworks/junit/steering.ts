@@ -7,11 +7,16 @@ import { isJunitTestFile } from './detect.ts';
  * too, and a class in the place of the library's own would be found first.
  */
 const STEERING_FILE =
-  /(?:^|\/)(?:pom\.xml|(?:build|settings|init)\.gradle(?:\.kts)?|gradle\.properties|gradle\.lockfile|mvnw|gradlew|lombok\.config|junit-platform\.properties)$|(?:^|\/)(?:\.mvn|gradle|buildSrc|META-INF\/services|META-INF\/maven)\//;
-const SHADOWS = /(?:^|\/)(?:org\/(?:junit|opentest4j|assertj|hamcrest|mockito|testng)|junit)\//;
+  /(?:^|\/)(?:pom\.xml|[^/]+\.gradle(?:\.kts)?|gradle\.properties|gradle\.lockfile|mvnw|gradlew|lombok\.config|junit-platform\.properties)$|(?:^|\/)(?:\.mvn|buildSrc|build-logic|META-INF\/services|META-INF\/maven)\//;
+/** Versions and wrapper; in sources it is a package. */
+const GRADLE_FOLDER = /^(?!(?:.*\/)?src\/)(?:.*\/)?gradle\//;
+const SHADOWS =
+  /(?:^|\/)(?:org\/(?:junit|opentest4j|assertj|hamcrest|mockito|testng|spockframework|easymock)|junit\/(?:framework|extensions|runner|textui)|kotlin\/test|io\/(?:kotest|mockk)|com\/google\/common\/truth|spock\/lang)\//;
 
 export const junitSteering: Steering = {
+  isExact: true,
   isTestFile: isJunitTestFile,
-  isSteeringFile: (path) => STEERING_FILE.test(path) || SHADOWS.test(path),
+  isSteeringFile: (path) =>
+    STEERING_FILE.test(path) || GRADLE_FOLDER.test(path) || SHADOWS.test(path),
   restoreKeys: () => undefined,
 };

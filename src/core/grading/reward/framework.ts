@@ -26,13 +26,19 @@ export function createRewardFramework(spec: RewardSpec, moduleText = ''): Framew
   if (spec.kind === 'command') {
     const parse = (report: Uint8Array, run: RawRun): ParsedReport => {
       const parsed = base.parse(report, run);
-      return { ...parsed, results: parsed.results.map((result) => ({ ...result, id })) };
+      const results = parsed.results.map((result): TestResult => {
+        if (run.exitCode !== undefined) return { ...result, id };
+        const message = 'the command had not ended when the time was up';
+        return { ...result, id, failure: { message, details: `${message}\n${run.log}` } };
+      });
+      return { ...parsed, results };
     };
-    return { ...base, label: 'custom reward (command)', parse, steering };
+    return { ...base, label: 'custom reward (command)', timeoutIsResult: true, parse, steering };
   }
   return {
     ...base,
     label: 'custom reward (module)',
+    timeoutIsResult: true,
     programs: ['node'],
     toolchain: (workspace) => findNode(workspace),
     toolbox: { 'reward/runner.mjs': runner, 'reward/module.mjs': moduleText },
