@@ -8,6 +8,7 @@ import launcher from './launch.asset.mjs';
 import report from './report.asset.cjs';
 import scripts from './scripts.asset.mjs';
 import seal from './seal.asset.cjs';
+import tell from './tell.asset.cjs';
 
 /** Linux allows 128 KiB for one argument. */
 const MAX_REQUEST_BYTES = 100_000;
@@ -20,6 +21,7 @@ export const sharedToolbox: Readonly<Record<string, string>> = {
   'javascript/report.asset.cjs': report,
   'javascript/scripts.asset.mjs': scripts,
   'javascript/seal.asset.cjs': seal,
+  'javascript/tell.asset.cjs': tell,
 };
 
 /**

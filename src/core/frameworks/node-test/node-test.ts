@@ -4,11 +4,12 @@ import type { Framework, RunRequest, TestCommand } from '../framework.ts';
 import files from '../javascript/files.asset.mjs';
 import scripts from '../javascript/scripts.asset.mjs';
 import seal from '../javascript/seal.asset.cjs';
+import tell from '../javascript/tell.asset.cjs';
 import { parseReport } from '../report.ts';
 import { fileOf, insideProject } from '../select.ts';
 import { plantNodeTestCanaries } from './canaries.ts';
 import { detectNodeTest } from './detect.ts';
-import failure from './failure.asset.mjs';
+import failure from './failure.asset.cjs';
 import launcher from './launch.asset.mjs';
 import listHook from './list.asset.mjs';
 import reporter from './reporter.asset.mjs';
@@ -27,7 +28,8 @@ export const nodeTest: Framework = {
     'javascript/files.asset.mjs': files,
     'javascript/scripts.asset.mjs': scripts,
     'javascript/seal.asset.cjs': seal,
-    'node-test/failure.asset.mjs': failure,
+    'javascript/tell.asset.cjs': tell,
+    'node-test/failure.asset.cjs': failure,
     'node-test/launch.mjs': launcher,
     'node-test/list.mjs': listHook,
     'node-test/reporter.mjs': reporter,

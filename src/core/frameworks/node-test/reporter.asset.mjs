@@ -4,11 +4,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import seal from '../javascript/seal.asset.cjs';
-import { createTeller, cut, MAX_TEXT } from './failure.asset.mjs';
+import tell from '../javascript/tell.asset.cjs';
+import failure from './failure.asset.cjs';
 
 const REPORT_FD = 3;
 const here = process.cwd();
-const { relative, framesOf, failureOf } = createTeller(here);
+const { MAX_TEXT, cut } = tell;
+const { relative, framesOf, failureOf } = failure.createTeller(here);
 const write = seal.createWriter(REPORT_FD, seal.takeKey());
 const patterned = process.execArgv.some((flag) => flag.startsWith('--test-name-pattern'));
 

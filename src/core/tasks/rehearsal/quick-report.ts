@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
 import { posix } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
-import failureText from '../../frameworks/node-test/failure.asset.mjs';
+import tellText from '../../frameworks/javascript/tell.asset.cjs';
+import failureText from '../../frameworks/node-test/failure.asset.cjs';
 import { WORKSPACE } from '../../sandbox/sandbox.ts';
 import { createLoader, guarded, type Sources } from '../generate/fast-run.ts';
 
@@ -22,16 +24,25 @@ export type QuickReport =
   | { readonly kind: 'unknown' };
 
 type FailureOf = (error: unknown) => Readonly<Record<string, unknown>>;
-let failureOf: FailureOf | undefined;
 
-/** The reporter's own code says what a failure looks like; it must be loaded before `quickReport`. */
-export async function loadReporter(): Promise<void> {
-  if (failureOf) return;
-  const url = `data:text/javascript,${encodeURIComponent(failureText)}`;
-  const module = (await import(/* @vite-ignore */ url)) as {
-    readonly createTeller: (here: string) => { readonly failureOf: FailureOf };
-  };
-  failureOf = module.createTeller(WORKSPACE).failureOf;
+/** Scripts of the reporter of node:test; they say what a failure looks like. */
+const SCRIPTS: Readonly<Record<string, string>> = {
+  './failure.asset.cjs': failureText,
+  '../javascript/tell.asset.cjs': tellText,
+};
+const nodeModule = createRequire(import.meta.url);
+const failureOf = (load('./failure.asset.cjs') as Teller).createTeller(WORKSPACE).failureOf;
+
+interface Teller {
+  createTeller(here: string): { readonly failureOf: FailureOf };
+}
+
+function load(name: string): unknown {
+  const text = SCRIPTS[name];
+  if (text === undefined) return nodeModule(name);
+  const module = { exports: {} };
+  new Function('module', 'require', text)(module, load);
+  return module.exports;
 }
 
 /**
@@ -98,7 +109,7 @@ function toldAs(file: string, { names, line, ...test }: Ended): unknown {
   const common = { type: 'result', ...base(file, names, line), durationMs: 0 };
   if (!('error' in test)) return { ...common, status: 'passed' };
   const error = handedOver(test.error);
-  if (error === undefined || failureOf === undefined) return undefined;
+  if (error === undefined) return undefined;
   return { ...common, status: 'failed', failure: failureOf({ cause: error }) };
 }
 

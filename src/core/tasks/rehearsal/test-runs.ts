@@ -9,7 +9,7 @@ import type { ProgramRequest, SandboxProvider, Toolchain } from '../../sandbox/s
 import type { Sources } from '../generate/fast-run.ts';
 import { writeTree } from '../tree.ts';
 import { keyOf as keyOfReport, type TestRunAnswer, type TestRuns } from './memory-session.ts';
-import { loadReporter, quickReport } from './quick-report.ts';
+import { quickReport } from './quick-report.ts';
 
 export interface RehearsalCounts {
   /** Test runs that were asked for, and how they were answered. */
@@ -38,8 +38,7 @@ const REAL_AT_ONCE = 2;
  * such tasks are deterministic (they were kept because repeats agreed); else inside this process;
  * else, where only Node itself can tell (a module that cannot be loaded), in a real sandbox.
  */
-export async function createRehearsalRuns(place: RealPlace): Promise<RehearsalRuns> {
-  await loadReporter();
+export function createRehearsalRuns(place: RealPlace): RehearsalRuns {
   const known = new Map<string, Promise<TestRunAnswer>>();
   const counts: RehearsalCounts = { asked: 0, known: 0, quick: 0, real: 0 };
   const limited = limiter(REAL_AT_ONCE);

@@ -46,7 +46,7 @@ beforeAll(async () => {
   real = createSandboxRunner({ provider, testTimeoutMs: 5_000, environment: {} }).run;
   const node = await findNode(openWorkspaceFiles(process.cwd()));
   if (node.kind !== 'found') throw new Error(node.reason);
-  ({ testRuns } = await createRehearsalRuns({ provider, toolchain: node.toolchain }));
+  ({ testRuns } = createRehearsalRuns({ provider, toolchain: node.toolchain }));
   rehearsed = rehearsalRunner(testRuns);
 });
 

@@ -1,44 +1,13 @@
 // How failures of node:test are told: message, values, frames. Paths are relative to the project's
-// folder. Imports nothing of ours: a rehearsal loads this text as a module of its own.
-import fs from 'node:fs';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { inspect } from 'node:util';
-
-export const MAX_TEXT = 8_000;
-const MAX_FRAMES = 40;
-
-export const cut = (text, limit = MAX_TEXT) =>
-  text.length > limit
-    ? `${text.slice(0, limit)} … (${text.length - limit} characters left out)`
-    : text;
-
-// The workspace may be visible at a second path (bind mounts): the same file under another name.
-function relativeTo(here, file) {
-  let plain = file;
-  if (plain.startsWith('file://')) {
-    try {
-      plain = fileURLToPath(plain);
-    } catch {
-      return file;
-    }
-  }
-  plain = path.resolve(here, plain.replace(/\?.*$/, ''));
-  const direct = path.relative(here, plain);
-  if (!direct.startsWith('..')) return direct;
-  try {
-    const { dev, ino } = fs.statSync(plain);
-    const parts = plain.split(path.sep);
-    for (let index = 1; index < parts.length; index += 1) {
-      const candidate = parts.slice(index).join(path.sep);
-      const found = fs.statSync(path.join(here, candidate), { throwIfNoEntry: false });
-      if (found && found.dev === dev && found.ino === ino) return candidate;
-    }
-  } catch {
-    // Not a file of this machine: a frame of the runtime.
-  }
-  return direct;
-}
+// folder. Rehearsals tell failures with it, too.
+const {
+  MAX_FRAMES,
+  MAX_TEXT,
+  createRelative,
+  cut,
+  shown,
+  values,
+} = require('../javascript/tell.asset.cjs');
 
 function framesIn(relative, stack) {
   const frames = [];
@@ -64,16 +33,6 @@ function framesIn(relative, stack) {
   return frames;
 }
 
-const shown = (value) =>
-  inspect(value, {
-    depth: 6,
-    maxArrayLength: 50,
-    maxStringLength: 2_000,
-    sorted: false,
-    breakLength: 80,
-  });
-
-// Strings read best without quotes; where that would make two different values look alike, both keep them.
 function comparison(error) {
   const comparable =
     error.code === 'ERR_ASSERTION' ||
@@ -81,11 +40,7 @@ function comparison(error) {
   if (!comparable || !('expected' in error) || !('actual' in error)) return {};
   const operator = String(error.operator ?? '');
   if (/^(?:not|doesNot|ifError|fail|throws|rejects)/.test(operator)) return {};
-  const { expected, actual } = error;
-  const plain = (value) => (typeof value === 'string' ? value : shown(value));
-  let pair = [plain(expected), plain(actual)];
-  if (pair[0] === pair[1] || pair.includes('')) pair = [shown(expected), shown(actual)];
-  return { expected: cut(pair[0]), actual: cut(pair[1]) };
+  return values(error.expected, error.actual);
 }
 
 function messageOf(error) {
@@ -179,9 +134,11 @@ function failureFrom(framesOf, error) {
 }
 
 /** Tells of paths, frames and failures as seen from the folder `here`. */
-export function createTeller(here) {
-  const relative = (file) => relativeTo(here, file);
+function createTeller(here) {
+  const relative = createRelative(here);
   const framesOf = (stack) => framesIn(relative, stack);
   const failureOf = (error) => failureFrom(framesOf, error);
   return { relative, framesOf, failureOf };
 }
+
+module.exports = { createTeller };
