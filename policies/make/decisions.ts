@@ -3,22 +3,20 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { foldedMessages, replyIds } from '../../src/core/policies/onnx/replies/decision.ts';
+import { replyIds } from '../../src/core/policies/onnx/chat-format.ts';
+import { foldedMessages } from '../../src/core/policies/onnx/replies/decision.ts';
 import {
   createNextCalls,
   type Exchange,
   type NextCallsOptions,
 } from '../../src/core/policies/onnx/replies/next-calls.ts';
-import {
-  type Choice,
-  choicesOf,
-  createReplyTree,
-} from '../../src/core/policies/onnx/replies/reply-set.ts';
+import { choicesOf, createReplyTree } from '../../src/core/policies/onnx/replies/reply-set.ts';
 import {
   createPolicyTokenizer,
   type PolicyTokenizer,
   rememberingTokenizer,
 } from '../../src/core/policies/onnx/tokenizer.ts';
+import type { TokenChoice } from '../../src/core/policies/policy.ts';
 import { WORKSPACE } from '../../src/core/sandbox/sandbox.ts';
 import type { Conversation } from '../../src/core/tasks/demonstrations/demonstrate.ts';
 import { createChance } from '../../src/core/tasks/random.ts';
@@ -144,6 +142,6 @@ function resultOf(
 }
 
 /** Of a file of many: digits that no single-precision sum can tell from more. */
-function shortened({ at, ids, bias }: Choice): Choice {
+function shortened({ at, ids, bias }: TokenChoice): TokenChoice {
   return { at, ids, bias: bias.map((value) => Number(value.toPrecision(7))) };
 }

@@ -99,19 +99,17 @@ async function main(): Promise<void> {
   let model = '';
   for (const [index, phase] of settings.training.phases.entries()) {
     const folder = join(work, phase.name);
-    const paths = [...shards.slice(0, phase.shards), ...(phase.repairs ? [repairs] : [])];
-    if (phase.learn === 'choices') {
-      const file = join(work, `${phase.name}.jsonl`);
-      if (!existsSync(file)) {
-        const counts = await makeDecisions(paths, file, await readTokenizer(tokenizer), {
-          ...settings.replies,
-          leaveOut: heldOut.operators,
-          mostTokens: settings.training.tokens_per_pack,
-        });
-        say(`choices: ${JSON.stringify(counts)}`);
-      }
-      paths.splice(0, paths.length, file);
+    const conversations = [...shards.slice(0, phase.shards), ...(phase.repairs ? [repairs] : [])];
+    const choices = join(work, `${phase.name}.jsonl`);
+    if (phase.learn === 'choices' && !existsSync(choices)) {
+      const counts = await makeDecisions(conversations, choices, await readTokenizer(tokenizer), {
+        ...settings.replies,
+        leaveOut: heldOut.operators,
+        mostTokens: settings.training.tokens_per_pack,
+      });
+      say(`choices: ${JSON.stringify(counts)}`);
     }
+    const paths = phase.learn === 'choices' ? [choices] : conversations;
     await train(folder, settings, phase, paths, place, { index, start, tokenizer });
     model = join(folder, 'model');
     start = { kind: 'model', folder: model };

@@ -107,8 +107,9 @@ export interface SampledTokens {
 
 /** What could have been sampled at one place, and nothing else could. */
 export interface TokenChoice {
-  /** Index into `sampledIds`. */
+  /** Place in the reply, from 0. */
   readonly at: number;
+  /** At least two; in what order does not matter. */
   readonly ids: readonly number[];
   /** Added to the logits before the softmax over `ids`; natural logarithms. */
   readonly bias: readonly number[];

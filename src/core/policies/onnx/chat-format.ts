@@ -46,6 +46,11 @@ export function encodeMessages(
   ]);
 }
 
+/** Ids of a reply that is one call, its end included. */
+export function replyIds(tokenizer: PolicyTokenizer, call: FormatCall): number[] {
+  return [...bodyIds(tokenizer, { role: 'assistant', content: '', calls: [call] }), END_OF_TURN_ID];
+}
+
 /** What stands at the end of a prompt: the beginning of the next reply. */
 export function generationPrompt(tokenizer: PolicyTokenizer): number[] {
   return [START_ID, ...tokenizer.encodeText('assistant\n')];
@@ -174,7 +179,8 @@ function bodyText(message: FormatMessage): string {
   return message.content + message.calls.map(callText).join('');
 }
 
-function callText(call: FormatCall): string {
+/** Text of a call, as it stands in a reply. */
+export function callText(call: FormatCall): string {
   const args = Object.entries(call.arguments).map(
     ([name, value]) => `<|arg|>${name}<|value|>${valueText(value)}`,
   );

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import type { TokenChoice } from '../policy.ts';
 import type {
   DecodeShape,
   FromWorker,
@@ -10,7 +11,6 @@ import type {
   ToWorker,
   WorkerSettings,
 } from './protocol.ts';
-import type { Choice } from './replies/reply-set.ts';
 import { workerFile } from './worker-file.ts';
 
 export interface EngineOptions {
@@ -42,7 +42,7 @@ export interface Generation {
   /** Natural logarithms, one per id. */
   readonly logprobs: readonly number[];
   /** Where the reply is one of a set: what could have come, at each place with a choice. */
-  readonly choices: readonly Choice[];
+  readonly choices: readonly TokenChoice[];
   readonly finish: 'stop' | 'length';
   /** Tokens of the prompt that did not have to be computed. */
   readonly reused: number;
@@ -87,7 +87,7 @@ interface Pending {
   readonly message: GenerateMessage;
   readonly ids: number[];
   readonly logprobs: number[];
-  readonly choices: Choice[];
+  readonly choices: TokenChoice[];
   reused: number | undefined;
   readonly onTokens: ((ids: readonly number[]) => void) | undefined;
   resolve(generation: Generation): void;

@@ -1,10 +1,5 @@
 import type { AssistantMessage, Message } from '../../agent/messages.ts';
-import {
-  encodeMessages,
-  type FormatMessage,
-  generationPrompt,
-  renderMessages,
-} from './chat-format.ts';
+import { callText, encodeMessages, type FormatMessage, generationPrompt } from './chat-format.ts';
 import {
   ARGUMENT_ID,
   CALL_ID,
@@ -108,8 +103,7 @@ function textBeforeCalls({ callForm, calls, content }: AssistantMessage): string
   if (calls.length === 0 || callForm === 'native' || callForm === 'none') return content;
   // Other text forms hold their calls in the same text; where the text ends there is not known here.
   if (callForm !== 'nano') return '';
-  const written = renderMessages([{ role: 'assistant', content: '', calls }]);
-  const body = written.slice('<|im_start|>assistant\n'.length, -'<|im_end|>\n'.length);
+  const body = calls.map(callText).join('');
   if (content.endsWith(body)) return content.slice(0, content.length - body.length);
   const start = content.indexOf('<|call|>');
   return start < 0 ? content : content.slice(0, start);

@@ -9,7 +9,7 @@ import {
   type PolicySession,
   type Sampling,
 } from '../policy.ts';
-import { type FormatCall, parseReply, renderMessages } from './chat-format.ts';
+import { callText, type FormatCall, parseReply } from './chat-format.ts';
 import {
   createOnnxEngine,
   EngineFailure,
@@ -212,8 +212,7 @@ function startSession(
 
 /** What follows by itself: nothing is sampled, so there is nothing to learn in it. */
 function following(call: FormatCall, nextId: () => string, { onText }: PolicyRequest): PolicyReply {
-  const written = renderMessages([{ role: 'assistant', content: '', calls: [call] }]);
-  const content = written.slice('<|im_start|>assistant\n'.length, -'<|im_end|>\n'.length);
+  const content = callText(call);
   onText?.(content);
   return {
     content,

@@ -1,4 +1,5 @@
-import type { Choice, WeightedReply } from './replies/reply-set.ts';
+import type { TokenChoice } from '../policy.ts';
+import type { WeightedReply } from './replies/reply-set.ts';
 import type { SamplingRule } from './worker/sample.ts';
 
 /** What a cache needs to know of a model; the same words as in export.json. */
@@ -56,7 +57,7 @@ export interface ProgressItem {
   readonly ids: readonly number[];
   readonly logprobs: readonly number[];
   /** Of these ids, where the reply is one of a set. */
-  readonly choices?: readonly Choice[];
+  readonly choices?: readonly TokenChoice[];
   readonly finish?: 'stop' | 'length';
   /** With `finish`: tokens of the prompt that were found in the cache. */
   readonly reused?: number;

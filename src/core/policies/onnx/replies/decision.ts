@@ -4,8 +4,8 @@ import {
   type FormatCall,
   type FormatMessage,
   generationPrompt,
+  replyIds,
 } from '../chat-format.ts';
-import { END_OF_TURN_ID } from '../special-tokens.ts';
 import { type PolicyTokenizer, rememberingTokenizer } from '../tokenizer.ts';
 import {
   createNextCalls,
@@ -23,8 +23,6 @@ export type Decision =
       readonly promptIds: readonly number[];
       /** Calls before it: what tells one choice of an attempt from the next, whose prompt is the same. */
       readonly turn: number;
-      readonly calls: readonly WeightedCall[];
-      /** One per call. */
       readonly replies: readonly WeightedReply[];
     };
 
@@ -59,17 +57,9 @@ export function createDecisions(
         ...generationPrompt(tokenizer),
       ],
       turn: exchanges.length,
-      calls,
       replies: calls.map((call) => ({ ids: idsOf(call), weight: call.weight })),
     };
   };
-}
-
-/** Ids of a reply that is one call, its end included. */
-export function replyIds(tokenizer: PolicyTokenizer, call: FormatCall): readonly number[] {
-  const whole = encodeMessages(tokenizer, [{ role: 'assistant', content: '', calls: [call] }]);
-  const start = generationPrompt(tokenizer).length;
-  return whole.slice(start, whole.lastIndexOf(END_OF_TURN_ID) + 1);
 }
 
 /**

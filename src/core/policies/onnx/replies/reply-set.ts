@@ -1,3 +1,5 @@
+import type { TokenChoice } from '../../policy.ts';
+
 /*
  * Replies from a closed set (constrained decoding): the set is a tree of tokens, and the policy draws
  * its way down. Where one token alone goes on it is taken; where several do, one is drawn from
@@ -19,16 +21,6 @@ export interface ReplyNode {
   /** Of all replies that go on from here. */
   readonly weight: number;
   readonly next: ReadonlyMap<number, ReplyNode>;
-}
-
-/** What could have come at one place of a reply. */
-export interface Choice {
-  /** Place in the reply, from 0. */
-  readonly at: number;
-  /** At least two, ascending. */
-  readonly ids: readonly number[];
-  /** Natural logarithms, one per id. */
-  readonly bias: readonly number[];
 }
 
 interface GrowingNode extends ReplyNode {
@@ -62,7 +54,7 @@ export function createReplyTree(replies: readonly WeightedReply[]): ReplyNode {
 }
 
 /** What may come at a place; undefined where one token alone does. */
-export function choiceAt(node: ReplyNode, at: number): Choice | undefined {
+export function choiceAt(node: ReplyNode, at: number): TokenChoice | undefined {
   if (node.next.size < 2) return undefined;
   const ids = [...node.next.keys()].sort((a, b) => a - b);
   const bias = ids.map((id) => Math.log((node.next.get(id)?.weight ?? 0) / node.weight));
@@ -70,8 +62,8 @@ export function choiceAt(node: ReplyNode, at: number): Choice | undefined {
 }
 
 /** The choices on the way of one reply of the set; undefined: it is not in the set. */
-export function choicesOf(root: ReplyNode, reply: readonly number[]): Choice[] | undefined {
-  const choices: Choice[] = [];
+export function choicesOf(root: ReplyNode, reply: readonly number[]): TokenChoice[] | undefined {
+  const choices: TokenChoice[] = [];
   let node = root;
   for (const [at, id] of reply.entries()) {
     const next = node.next.get(id);

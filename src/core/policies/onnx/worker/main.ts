@@ -1,5 +1,5 @@
+import type { TokenChoice } from '../../policy.ts';
 import type { FromWorker, ProgressItem, ToWorker, WorkerSettings } from '../protocol.ts';
-import type { Choice } from '../replies/reply-set.ts';
 import { createDecoder, type Decoder } from './decoder.ts';
 import { loadRuntime, type Runtime } from './runtime.ts';
 
@@ -15,7 +15,7 @@ const settings: WorkerSettings = JSON.parse(process.argv[2] ?? '{}');
 const models = new Map<number, Decoder>();
 const owners = new Map<number, number>();
 
-type Unsent = { ids: number[]; logprobs: number[]; choices: Choice[] } & Partial<ProgressItem>;
+type Unsent = { ids: number[]; logprobs: number[]; choices: TokenChoice[] } & Partial<ProgressItem>;
 let unsent = new Map<number, Unsent>();
 let timer: NodeJS.Timeout | undefined;
 

@@ -1,4 +1,4 @@
-import type { Choice } from '../replies/reply-set.ts';
+import type { TokenChoice } from '../../policy.ts';
 
 export interface SamplingRule {
   /** 0: always the most likely token. */
@@ -44,7 +44,7 @@ export function sampleToken(logits: Float32Array, rule: SamplingRule, chance: nu
  */
 export function sampleChoice(
   logits: Float32Array,
-  { ids, bias }: Pick<Choice, 'ids' | 'bias'>,
+  { ids, bias }: Pick<TokenChoice, 'ids' | 'bias'>,
   { temperature }: Pick<SamplingRule, 'temperature'>,
   chance: number,
 ): Draw {
