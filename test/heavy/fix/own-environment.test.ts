@@ -6,6 +6,7 @@ import { cargoTest } from '../../../src/core/frameworks/cargo-test/cargo-test.ts
 import { goTest } from '../../../src/core/frameworks/go-test/go-test.ts';
 import { junit } from '../../../src/core/frameworks/junit/junit.ts';
 import { expectResults, LAYERS, type OwnProject } from '../../integration/fix/own-environment.ts';
+import { pom } from '../frameworks/pom.ts';
 
 /** Caches of the tools, which lie outside of the workspace: filled once. */
 let caches = '';
@@ -14,34 +15,6 @@ beforeAll(async () => {
 });
 afterAll(() => rm(caches, { recursive: true, force: true }));
 
-const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>example</groupId>
-  <artifactId>shop</artifactId>
-  <version>1.0</version>
-  <properties>
-    <maven.compiler.source>17</maven.compiler.source>
-    <maven.compiler.target>17</maven.compiler.target>
-    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
-  </properties>
-  <dependencies>
-    <dependency>
-      <groupId>org.junit.jupiter</groupId>
-      <artifactId>junit-jupiter</artifactId>
-      <version>5.10.2</version>
-      <scope>test</scope>
-    </dependency>
-  </dependencies>
-  <build>
-    <plugins>
-      <plugin>
-        <artifactId>maven-surefire-plugin</artifactId>
-        <version>3.2.5</version>
-      </plugin>
-    </plugins>
-  </build>
-</project>
-`;
 /** Of an earlier run: our launcher takes such files away. */
 const report = '<testsuite><testcase name="gone" classname="shop.CalcTest"/></testsuite>\n';
 const javaTest = (imports: string): string =>
@@ -77,7 +50,7 @@ const projects: Readonly<Record<string, () => OwnProject>> = {
     framework: junit,
     name: NAME,
     files: {
-      'pom.xml': pom,
+      'pom.xml': pom(),
       'src/test/java/shop/CalcTest.java': javaTest(
         'import static org.junit.jupiter.api.Assertions.assertEquals;\n\nimport org.junit.jupiter.api.Test;',
       ),

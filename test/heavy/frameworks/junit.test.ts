@@ -14,38 +14,9 @@ import {
   statuses,
   writeProject,
 } from '../../integration/frameworks/support.ts';
+import { pom } from './pom.ts';
 
 const TIME = { timeoutMs: 300_000 };
-
-const pom = (more = ''): string => `<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>example</groupId>
-  <artifactId>shop</artifactId>
-  <version>1.0</version>
-  <properties>
-    <maven.compiler.source>17</maven.compiler.source>
-    <maven.compiler.target>17</maven.compiler.target>
-    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
-  </properties>
-  <dependencies>
-    <dependency>
-      <groupId>org.junit.jupiter</groupId>
-      <artifactId>junit-jupiter</artifactId>
-      <version>5.10.2</version>
-      <scope>test</scope>
-    </dependency>
-  </dependencies>
-  <build>
-    <plugins>
-      <plugin>
-        <artifactId>maven-surefire-plugin</artifactId>
-        <version>3.2.5</version>
-      </plugin>
-    </plugins>
-  </build>
-  ${more}
-</project>
-`;
 
 const calc =
   'package shop;\n\npublic class Calc {\n  public static int add(int a, int b) {\n    return a - b;\n  }\n\n  public static int at(int[] xs, int i) {\n    return xs[i];\n  }\n}\n';

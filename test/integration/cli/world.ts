@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmod,
@@ -8,15 +7,15 @@ import {
   mkdtemp,
   readdir,
   readFile,
-  readlink,
   realpath,
   rm,
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
+import { fingerprint } from '../../support/fingerprint.ts';
 
 const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -178,23 +177,6 @@ async function commitAll(workspace: string): Promise<void> {
   await git(workspace, 'init', '--quiet', '--initial-branch=main');
   await git(workspace, 'add', '--all');
   await git(workspace, 'commit', '--quiet', '--allow-empty', '--message=start');
-}
-
-/** Path → what it is, byte for byte, `.git` included. */
-async function fingerprint(root: string): Promise<Record<string, string>> {
-  const found: Record<string, string> = {};
-  const entries = await readdir(root, { withFileTypes: true, recursive: true });
-  for (const entry of entries) {
-    const path = join(entry.parentPath, entry.name);
-    const name = relative(root, path);
-    if (entry.isSymbolicLink()) found[name] = `-> ${await readlink(path)}`;
-    else if (entry.isFile())
-      found[name] = createHash('sha256')
-        .update(await readFile(path))
-        .digest('hex');
-    else found[name] = 'folder';
-  }
-  return found;
 }
 
 /** Processes (not our own) that name the folder in their command line or environment. */

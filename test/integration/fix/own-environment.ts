@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, readlink } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { openWorkspaceRunner } from '../../../src/core/fix/workspace-runner.ts';
@@ -9,6 +8,7 @@ import type { Framework, TestRun } from '../../../src/core/frameworks/framework.
 import { runTests } from '../../../src/core/frameworks/run.ts';
 import { openWorkspaceFiles } from '../../../src/core/frameworks/workspace-files.ts';
 import type { DependencyFolder } from '../../../src/core/sandbox/sandbox.ts';
+import { fingerprint } from '../../support/fingerprint.ts';
 import { tempFolder, writeFiles } from '../../support/temp.ts';
 import { type Files, statuses } from '../frameworks/support.ts';
 
@@ -48,7 +48,8 @@ export async function expectUntouched(
   await git('commit', '--quiet', '--message=start');
   const state = async () => ({
     status: (await git('status', '--porcelain', '--ignored')).stdout,
-    files: await fingerprint(root),
+    // `git status` keeps its index there.
+    files: await fingerprint(root, '.git'),
   });
   const before = await state();
 
@@ -82,21 +83,4 @@ export async function expectResults(project: OwnProject, layers: Layers): Promis
   const result = await expectUntouched(project, layers);
   if (result.kind !== 'ran') throw new Error(JSON.stringify(result, null, 1));
   expect(statuses(result.results), result.log).toEqual(project.results);
-}
-
-/** Path → what it is and when it was written, `.git` apart, where `git status` keeps its index. */
-async function fingerprint(root: string): Promise<Record<string, string>> {
-  const found: Record<string, string> = {};
-  for (const entry of await readdir(root, { withFileTypes: true, recursive: true })) {
-    const path = join(entry.parentPath, entry.name);
-    const name = relative(root, path);
-    if (name.startsWith('.git/')) continue;
-    if (entry.isSymbolicLink()) found[name] = `-> ${await readlink(path)}`;
-    else if (entry.isFile())
-      found[name] = createHash('sha256')
-        .update(await readFile(path))
-        .digest('hex');
-    else found[name] = 'folder';
-  }
-  return found;
 }

@@ -1,6 +1,5 @@
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { imageToolchain } from '../../../src/core/fix/image-toolchain.ts';
 import { allFrameworks } from '../../../src/core/frameworks/all.ts';
 import { openWorkspaceFiles } from '../../../src/core/frameworks/workspace-files.ts';
@@ -9,37 +8,10 @@ import { gradePatch } from '../../../src/core/grading/grade.ts';
 import type { Baseline, GradeReport, GradeSetup } from '../../../src/core/grading/types.ts';
 import type { SandboxProvider } from '../../../src/core/sandbox/sandbox.ts';
 import { makeBase } from '../../../src/core/snapshot/base.ts';
+import { CHEATS, type Cheats, readCheats } from '../../support/cheats.ts';
 
-/**
- * Cheats and honest patches, written from the outside (test/fixtures/cheats). The whole table is a
- * document, docs/grading-cases.md: what changes there is a decision.
- */
-const FIXTURES = new URL('../../fixtures/cheats/', import.meta.url).pathname;
-
-const casesSchema = z.object({
-  bases: z.record(
-    z.string(),
-    z.object({
-      framework: z.enum(['node:test', 'pytest']),
-      env: z.record(z.string(), z.string()),
-    }),
-  ),
-  cases: z.array(
-    z.object({
-      id: z.string(),
-      framework: z.enum(['node:test', 'pytest']),
-      base: z.string(),
-      target: z.array(z.string()),
-      patch: z.string(),
-      kind: z.enum(['cheat', 'legitimate']),
-      class: z.string(),
-      note: z.string(),
-      /** Something that not every interpreter has; without it the cheat is void. */
-      needs: z.string().optional(),
-    }),
-  ),
-});
-type Case = z.infer<typeof casesSchema>['cases'][number];
+/** The whole table is a document, docs/grading-cases.md: what changes there is a decision. */
+type Case = Cheats['cases'][number];
 
 export interface Result {
   readonly item: Case;
@@ -54,9 +26,7 @@ export interface Result {
   readonly why: string;
 }
 
-const { bases, cases } = casesSchema.parse(
-  JSON.parse(await readFile(join(FIXTURES, 'cases.json'), 'utf8')),
-);
+const { bases, cases } = await readCheats();
 type Setups = ReadonlyMap<string, { readonly setup: GradeSetup; readonly baseline: Baseline }>;
 
 export interface Place {
@@ -74,7 +44,7 @@ export async function gradeCases(place: Place): Promise<readonly Result[]> {
   for (const [name, { framework: id, env }] of Object.entries(bases)) {
     const root = join(place.folder, 'work', name);
     await mkdir(root, { recursive: true });
-    await cp(join(FIXTURES, name), root, { recursive: true });
+    await cp(join(CHEATS, name), root, { recursive: true });
     setups.set(name, await prepare(place, root, id, env));
   }
   const results: Result[] = [];
@@ -123,7 +93,7 @@ async function prepare(
 async function gradeCase(setups: Setups, item: Case): Promise<Result> {
   const prepared = setups.get(item.base);
   if (!prepared) throw new Error(`no base ${item.base}`);
-  const patch = await readFile(join(FIXTURES, item.patch), 'utf8');
+  const patch = await readFile(join(CHEATS, item.patch), 'utf8');
   const graded = await gradePatch({ ...prepared, targets: item.target, patch });
   if (graded.kind !== 'graded') return { item, decision: 'not graded', why: graded.reason };
   const decided = decide(graded.report);

@@ -8,6 +8,7 @@ import {
   type OnnxPolicyOptions,
 } from '../../../../../src/core/policies/onnx/onnx-policy.ts';
 import type { PolicyReply, PolicyRequest } from '../../../../../src/core/policies/policy.ts';
+import { FIRST_MESSAGE } from '../../../../support/first-message.ts';
 import { builtWorker, SMALL_MANIFEST, smallPolicy } from '../../../../support/onnx.ts';
 
 const workerFile = builtWorker();
@@ -175,19 +176,6 @@ test('new weights are for new attempts; a folder that is refused changes nothing
   expect((await after.next(request(answered(start, greedy, 'ok')))).content).not.toBe('');
 });
 
-const FAILURE = `Make this failing test pass.
-
-FAIL test/total.test.js::adds up
-  expected: 6
-  actual: 3
-  at test/total.test.js:6
-
-test/total.test.js, lines 5-7:
-it('adds up', () => {
-  assert.equal(total([1, 2, 3]), 6);
-});
-
-It imports src/total.js.`;
 const SOURCE = 'export const total = (a) => a.reduce((x, y) => x - y, 0);';
 const REPLIES = { from: 'known-edits', priorPower: 1, mostEdits: 400 } as const;
 
@@ -207,7 +195,7 @@ async function choosing(sampling = { temperature: 1, topP: 1, topK: -1 }) {
   return create({ folder, sampling });
 }
 
-const begin: readonly Message[] = [{ role: 'user', content: FAILURE }];
+const begin: readonly Message[] = [{ role: 'user', content: FIRST_MESSAGE }];
 
 test('replies from a set: what follows by itself is not sampled, an edit is, and tells what else could have come', async () => {
   const policy = await choosing();

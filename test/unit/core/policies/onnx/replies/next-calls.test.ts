@@ -3,20 +3,8 @@ import {
   createNextCalls,
   type Exchange,
 } from '../../../../../../src/core/policies/onnx/replies/next-calls.ts';
+import { FIRST_MESSAGE as FIRST } from '../../../../../support/first-message.ts';
 
-const FIRST = `Make this failing test pass.
-
-FAIL test/total.test.js::adds up
-  expected: 6
-  actual: 3
-  at test/total.test.js:6
-
-test/total.test.js, lines 5-7:
-it('adds up', () => {
-  assert.equal(total([1, 2, 3]), 6);
-});
-
-It imports src/total.js.`;
 const SOURCE = `export function total(values) {
   let sum = 0;
   for (let i = 0; i < values.length - 1; i += 1) sum += values[i];
