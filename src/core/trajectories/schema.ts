@@ -5,7 +5,7 @@ import { z } from 'zod';
  * per turn as it happens, last the end. A file without an end is an attempt that was cut off.
  * Readers accept older minor versions; a new major version needs a migration.
  */
-export const TRAJECTORY_VERSION = '1.1';
+export const TRAJECTORY_VERSION = '1.2';
 
 const tokenIds = z.array(z.int().nonnegative());
 
