@@ -41,11 +41,10 @@ const uploadCancelSchema = z.strictObject({
   upload: sha256Schema,
 });
 
-/** One snapshot now, and with `follow` one whenever something changed, at most one a second. */
+/** One snapshot now. */
 const statusGetSchema = z.strictObject({
   type: z.literal('status.get'),
   id: requestIdSchema,
-  follow: z.boolean().optional(),
 });
 
 /** Points after a cursor, oldest first. */
@@ -64,11 +63,11 @@ const announcementsFollowSchema = z.strictObject({
   after: cursorSchema,
 });
 
-/** For admins. `drain`: take nothing new, finish what runs. */
+/** For admins. A paused server takes no uploads; it stays so over a restart. */
 const controlSchema = z.strictObject({
   type: z.literal('control'),
   id: requestIdSchema,
-  action: z.enum(['pause', 'resume', 'drain']),
+  action: z.enum(['pause', 'resume']),
   reason: z.string().max(500).optional(),
 });
 

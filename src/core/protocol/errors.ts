@@ -22,7 +22,7 @@ const TABLE = {
   not_uploadable: { retry: 'never', http: 422 },
   conflict: { retry: 'never', http: 409 },
   quota_exceeded: { retry: 'later', http: 429 },
-  no_sandbox: { retry: 'never', http: 503 },
+  paused: { retry: 'later', http: 503 },
   disk_full: { retry: 'later', http: 507 },
   slow_client: { retry: 'reconnect', http: 408 },
   timeout: { retry: 'reconnect', http: 408 },

@@ -82,9 +82,6 @@ export const statusSnapshotSchema = z.strictObject({
     broken: count,
     unverifiable: count,
   }),
-  tasks: z.strictObject({ total: count, admitted: count, refused: count }),
-  /** Whether contributors' commands can be run at all; if not, why. */
-  sandbox: z.strictObject({ available: z.boolean(), reason: z.string().optional() }),
 });
 export type StatusSnapshot = z.infer<typeof statusSnapshotSchema>;
 
@@ -110,7 +107,7 @@ const seriesSchema = z.strictObject({
 export const announcementSchema = z.strictObject({
   cursor: cursorSchema,
   at: z.iso.datetime(),
-  kind: z.enum(['server', 'policy', 'claim', 'task']),
+  kind: z.enum(['server', 'claim']),
   text: z.string().max(2_000),
 });
 export type Announcement = z.infer<typeof announcementSchema>;

@@ -33,5 +33,5 @@ export const claimSchema = z.enum([
 ]);
 export type Claim = z.infer<typeof claimSchema>;
 
-export const serverStateSchema = z.enum(['running', 'paused', 'draining']);
+export const serverStateSchema = z.enum(['running', 'paused']);
 export type ServerState = z.infer<typeof serverStateSchema>;
