@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import {
   bundleOptions,
-  cliOptions,
   extensionOptions,
   serverOptions,
   workerEntryPoints,
@@ -13,9 +12,12 @@ import {
 
 const into = { outdir: 'dist', sourcemap: 'linked', metafile: true };
 const results = await Promise.all([
-  build({ ...cliOptions, ...into }),
+  build({
+    ...bundleOptions,
+    ...into,
+    entryPoints: { cli: 'src/cli/main.ts', ...workerEntryPoints },
+  }),
   build({ ...serverOptions, ...into }),
-  build({ ...bundleOptions, ...into, entryPoints: workerEntryPoints }),
   build({ ...extensionOptions, ...into }),
 ]);
 

@@ -31,7 +31,7 @@ await installSystemPackages({ yes, tests: true });
 await installDependencies();
 const python = await pythonEnvironment();
 
-// Compiles for about a minute the first time, beside the check.
+// Compiles for about half a minute the first time, beside the check.
 const sqlite = prepareSqlite();
 let checked = 0;
 if (filters.length === 0) {

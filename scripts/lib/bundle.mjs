@@ -33,26 +33,6 @@ const unusedOfDockerode = {
   },
 };
 
-/** @type {import('esbuild').BuildOptions} */
-export const bundleOptions = {
-  bundle: true,
-  platform: 'node',
-  format: 'esm',
-  target: 'node20.19',
-  // Some packages (jsonc-parser) have a `main` that no bundler can follow.
-  mainFields: ['module', 'main'],
-  // Files for the sandbox are imported as text.
-  loader: { '.sh': 'text', '.py': 'text' },
-  plugins: [assetModules, unusedOfDockerode],
-  // Native code and WASM, found next to the package's own files.
-  external: ['onnxruntime-node', 'onnxruntime-web', 'better-sqlite3'],
-  // Dependencies in CommonJS form call require() for Node's own modules.
-  banner: {
-    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-  },
-  logLevel: 'warning',
-};
-
 /** The server's entry is a bundle of its own, next to the command line, which loads it when it is asked for. */
 const serverApart = {
   name: 'server-apart',
@@ -63,15 +43,24 @@ const serverApart = {
   },
 };
 
-/**
- * The command line.
- *
- * @type {import('esbuild').BuildOptions}
- */
-export const cliOptions = {
-  ...bundleOptions,
-  entryPoints: { cli: 'src/cli/main.ts' },
-  plugins: [...bundleOptions.plugins, serverApart],
+/** @type {import('esbuild').BuildOptions} */
+export const bundleOptions = {
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20.19',
+  // Some packages (jsonc-parser) have a `main` that no bundler can follow.
+  mainFields: ['module', 'main'],
+  // Files for the sandbox are imported as text.
+  loader: { '.sh': 'text', '.py': 'text' },
+  plugins: [assetModules, unusedOfDockerode, serverApart],
+  // Native code and WASM, found next to the package's own files.
+  external: ['onnxruntime-node', 'onnxruntime-web', 'better-sqlite3'],
+  // Dependencies in CommonJS form call require() for Node's own modules.
+  banner: {
+    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+  },
+  logLevel: 'warning',
 };
 
 /**
