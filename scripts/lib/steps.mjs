@@ -77,7 +77,8 @@ export async function installDependencies() {
   }
   const code = await step('Installing npm packages', () =>
     run(npm(), ['ci', '--no-audit', '--no-fund'], {
-      // Its install script would download GPU libraries that the CPU does not need.
+      // No package needs its install script (.npmrc): that of onnxruntime-node would download GPU libraries,
+      // that of better-sqlite3 what this does not reach everywhere; scripts/lib/sqlite.mjs builds it.
       env: { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' },
     }),
   );
