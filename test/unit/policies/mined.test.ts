@@ -37,9 +37,10 @@ test('functions that stand on their own become families, with what they need', (
     const { files, sourcePaths } = generateModule(template, 1, 0);
     return sourcePaths.map((path) => files[path]).join('');
   });
-  expect(
-    sources.map((source) => /export function (\w+)/.exec(source)?.[1]),
-  ).toEqual(['clamp', 'firstWords']);
+  expect(sources.map((source) => /export function (\w+)/.exec(source)?.[1])).toEqual([
+    'clamp',
+    'firstWords',
+  ]);
   expect(sources[0]).not.toContain('LIMIT');
   // A name that is exported is one line of its own; what it needs comes along as it is.
   expect(sources[1]).toContain('const LIMIT = 3;\n\nexport function firstWords(text)');
