@@ -4,7 +4,7 @@ import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createLearnt } from '../../src/core/policies/edit-search/learnt.ts';
-import { openTries } from '../../src/core/policies/edit-search/open-tries.ts';
+import { offeredEdit, openTries } from '../../src/core/policies/edit-search/open-tries.ts';
 import { rankCandidates } from '../../src/core/policies/edit-search/rank.ts';
 import type { EditChoice, OfferedEdit } from '../../src/core/policies/edit-search/steps.ts';
 import { replyIds } from '../../src/core/policies/onnx/chat-format.ts';
@@ -176,13 +176,8 @@ export function decisionOfRepair({ id, messages }: Conversation): Decision | und
     random: undefined,
   });
   const texts = new Map([[path, text]]);
-  const tries = openTries(ranked, texts, createLearnt()).best(Number.POSITIVE_INFINITY);
-  const edits = tries.map(({ candidate, oldText, newText }) => ({
-    path,
-    oldText,
-    newText,
-    operator: candidate.edit.operator,
-    score: candidate.score,
-  }));
+  const learnt = createLearnt();
+  const tries = openTries(ranked, texts, learnt).best(Number.POSITIVE_INFINITY);
+  const edits = tries.map((one) => offeredEdit(one, learnt));
   return { id, firstMessage: user.content, texts, edits, right };
 }

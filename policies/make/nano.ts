@@ -7,7 +7,7 @@ import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
 import { writePolicyManifest } from '../../src/core/policies/onnx/policy-folder.ts';
 import type { RehearsalRuns } from '../../src/core/tasks/rehearsal/test-runs.ts';
 import { codeChunks } from './code-chunks.ts';
-import { decisionsOfRepairs, readTokenizer, writeDecisions } from './decisions.ts';
+import { decisionsOfRepairs, type RowOptions, readTokenizer, writeDecisions } from './decisions.ts';
 import { measureEditSearch, measureFolder } from './evaluate.ts';
 import { type LearnerEvent, type LearnerPlace, runLearner, runModule } from './learner.ts';
 import { mineFolder } from './mined.ts';
@@ -16,7 +16,7 @@ import { openRuns, required, say } from './process.ts';
 import { makeRepairs } from './repairs.ts';
 import { FULL, type NanoSettings, type Phase, SMOKE } from './settings.ts';
 import { makeShard, tasksIn, trainingTasks } from './shard.ts';
-import { type HeldOut, heldOutOf } from './split.ts';
+import { type HeldOut, heldOutOf, tasksOf } from './split.ts';
 import { decisionsOfTasks } from './task-decisions.ts';
 
 /** Fifty held-out tasks that `npm test` plays, too; from the repository's root. */
@@ -119,11 +119,13 @@ async function main(): Promise<void> {
         yield* decisionsOfTasks(tasks, settings.decisions, testRuns);
         if (phase.repairs) yield* decisionsOfRepairs(repairs);
       };
-      const counts = await writeDecisions(decisions(), choices, await readTokenizer(tokenizer), {
-        ...settings.replies,
-        leaveOut: heldOut.operators,
-        mostTokens: settings.training.tokens_per_pack,
-      });
+      const options = rowOptions(settings, heldOut);
+      const counts = await writeDecisions(
+        decisions(),
+        choices,
+        await readTokenizer(tokenizer),
+        options,
+      );
       say(`choices: ${JSON.stringify(counts)}`);
     }
     if (phase.learn === 'choices' && values.until === 'choices') return;
@@ -181,18 +183,12 @@ async function calibrated(
 ): Promise<string> {
   const out = join(work, 'calibrated');
   if (isWhole(out)) return out;
-  const tasks = heldOut.set.entries.flatMap(({ task, split }) => {
-    const tree = heldOut.set.trees.get(task.tree);
-    return split === 'new-family' && tree !== undefined ? [{ task, tree }] : [];
-  });
-  const options = { ...settings.decisions, perTask: 1, renamed: [0] } as const;
-  const decisions = decisionsOfTasks(tasks.slice(0, settings.decisions.tasks), options, testRuns);
+  const tasks = tasksOf(heldOut.set, 'new-family');
+  const played = { ...settings.decisions, perTask: 1, renamed: [0] } as const;
+  const decisions = decisionsOfTasks(tasks.slice(0, played.tasks), played, testRuns);
   const file = join(work, 'calibration.jsonl');
-  const counts = await writeDecisions(decisions, file, await readTokenizer(tokenizer), {
-    ...settings.replies,
-    leaveOut: heldOut.operators,
-    mostTokens: settings.training.tokens_per_pack,
-  });
+  const options = rowOptions(settings, heldOut);
+  const counts = await writeDecisions(decisions, file, await readTokenizer(tokenizer), options);
   say(`calibration: ${JSON.stringify(counts)}`);
   const { tokens_per_pack } = settings.training;
   const data = { kind: 'conversations', paths: [file] };
@@ -200,6 +196,11 @@ async function calibrated(
   await writeFile(join(work, 'calibration.json'), `${JSON.stringify(done)}\n`);
   say(`calibration: logits times ${Number(done.factor).toFixed(3)}`);
   return out;
+}
+
+/** The sets of choices that training and calibration read. */
+function rowOptions({ replies, training }: NanoSettings, { operators }: HeldOut): RowOptions {
+  return { ...replies, leaveOut: operators, mostTokens: training.tokens_per_pack };
 }
 
 async function train(
