@@ -10,7 +10,8 @@ import { codeChunks } from './code-chunks.ts';
 import { decisionsOfRepairs, type RowOptions, readTokenizer, writeDecisions } from './decisions.ts';
 import { measureEditSearch, measureFolder } from './evaluate.ts';
 import { type LearnerEvent, type LearnerPlace, runLearner, runModule } from './learner.ts';
-import { mineFolder } from './mined.ts';
+import { mineFiles, shuffledPaths } from './mined.ts';
+import { evaluatedPackages, packageCode } from './package-code.ts';
 import { measurePinned } from './pinned.ts';
 import { openRuns, required, say } from './process.ts';
 import { makeRepairs } from './repairs.ts';
@@ -24,6 +25,9 @@ const PINNED_TASKS = 'policies/pinned-tasks.jsonl.gz';
 
 /** Real code to train on; pinned by the lock file. */
 const PACKAGES = 'node_modules';
+
+/** Tasks of packages that are measured with, from the repository's root. */
+const PACKAGE_TASKS = 'policies/packages';
 
 /** Files of demonstrations are hardly ever larger. */
 const LARGEST_FILE_TOKENS = 800;
@@ -73,9 +77,10 @@ async function main(): Promise<void> {
     await writeFile(`${file}.counts.json`, `${JSON.stringify(counts)}\n`);
     say(`shard ${index}: ${counts.demonstrations} demonstrations of ${counts.tasks} tasks`);
   }
+  const measured = await evaluatedPackages(PACKAGE_TASKS);
   const repairs = join(work, 'repairs.jsonl');
   if (!existsSync(repairs)) {
-    const chunks = await codeChunks(PACKAGES, settings.repairs.chunks);
+    const chunks = await codeChunks(packageCode(PACKAGES, measured), settings.repairs.chunks);
     const made = await makeRepairs(shards, chunks, repairs, settings.repairs, heldOut.operators);
     say(`repairs: ${made} of ${chunks.length} pieces of code`);
   }
@@ -108,7 +113,10 @@ async function main(): Promise<void> {
       const { tasks: count, seed, mined } = settings.decisions;
       const onProgress = (tasks: number) => say(`choices: ${tasks} tasks`);
       const from = { seed, settings, heldOut, known, onProgress };
-      const templates = await mineFolder(PACKAGES, mined.functions);
+      const templates = await mineFiles(
+        packageCode(PACKAGES, measured, shuffledPaths),
+        mined.functions,
+      );
       say(`choices: ${templates.length} functions of real code`);
       const tasks = [
         ...(await trainingTasks({ ...from, count })),
