@@ -24,7 +24,8 @@ test('packages that are measured with are left out, wherever they are installed'
   }
   await writeFile(join(folder, 'other/huge.js'), 'x'.repeat(400_001));
   const found: string[] = [];
-  for await (const { path } of packageCode(folder, new Set(['send', '@own/left']))) found.push(path);
+  for await (const { path } of packageCode(folder, new Set(['send', '@own/left'])))
+    found.push(path);
   expect(found).toEqual([
     '@scope/send/index.js',
     'sender/index.js',

@@ -229,18 +229,18 @@ describe.each(['auto', 'wasm'] as const)(
       const ask = { session: 1, ids, stopId: STOP, sampling: GREEDY, replies };
       const expected = await model.generate(request({ ...ask, session: 2 }));
       for (const wait of [undefined, 0, 1, 2]) {
-      const stop = new AbortController();
-      const ended = model
-        .generate(request({ ...ask, signal: stop.signal }))
-        .then(({ ids: reply }) => reply.join())
-        .catch((error: Error) => error.message);
-      if (wait !== undefined) await sleep(wait);
-      stop.abort(new Error('enough'));
-      // It takes a few milliseconds: it may have come to its end before.
-      const outcomes = wait === undefined ? ['enough'] : ['enough', expected.ids.join()];
-      expect(outcomes).toContain(await ended);
-    }
-    expect((await model.generate(request(ask))).ids).toEqual(expected.ids);
+        const stop = new AbortController();
+        const ended = model
+          .generate(request({ ...ask, signal: stop.signal }))
+          .then(({ ids: reply }) => reply.join())
+          .catch((error: Error) => error.message);
+        if (wait !== undefined) await sleep(wait);
+        stop.abort(new Error('enough'));
+        // It takes a few milliseconds: it may have come to its end before.
+        const outcomes = wait === undefined ? ['enough'] : ['enough', expected.ids.join()];
+        expect(outcomes).toContain(await ended);
+      }
+      expect((await model.generate(request(ask))).ids).toEqual(expected.ids);
     });
   },
 );
