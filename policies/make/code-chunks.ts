@@ -7,7 +7,8 @@ const CHARACTERS = { least: 150, most: 650 } as const;
 const LONGEST_LINE = 100;
 
 /**
- * Pieces of files of JavaScript (package-code.ts), in an order that is random and always the same. For training on code that no template of ours has written.
+ * Pieces of files of JavaScript (package-code.ts), in an order that is random and always the same. For
+ * training on code that no template of ours has written.
  */
 export async function codeChunks(
   files: AsyncIterable<PackageFile>,

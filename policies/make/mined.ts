@@ -78,12 +78,6 @@ export async function mineFiles(
   return [...found.values()].slice(0, count);
 }
 
-/** An order of files that is random and always the same. */
-export function shuffledPaths(paths: readonly string[]): string[] {
-  const order = (path: string) => createHash('sha256').update(path).digest('hex');
-  return [...paths].sort((a, b) => (order(a) < order(b) ? -1 : 1));
-}
-
 /** Templates of the functions in a file that stand on their own; most files have none. */
 export function minedTemplates(text: string): readonly Template[] {
   const parts = partsOf(text);

@@ -10,7 +10,7 @@ import { codeChunks } from './code-chunks.ts';
 import { decisionsOfRepairs, type RowOptions, readTokenizer, writeDecisions } from './decisions.ts';
 import { measureEditSearch, measureFolder } from './evaluate.ts';
 import { type LearnerEvent, type LearnerPlace, runLearner, runModule } from './learner.ts';
-import { mineFiles, shuffledPaths } from './mined.ts';
+import { mineFiles } from './mined.ts';
 import { evaluatedPackages, packageCode } from './package-code.ts';
 import { measurePinned } from './pinned.ts';
 import { openRuns, required, say } from './process.ts';
@@ -113,10 +113,7 @@ async function main(): Promise<void> {
       const { tasks: count, seed, mined } = settings.decisions;
       const onProgress = (tasks: number) => say(`choices: ${tasks} tasks`);
       const from = { seed, settings, heldOut, known, onProgress };
-      const templates = await mineFiles(
-        packageCode(PACKAGES, measured, shuffledPaths),
-        mined.functions,
-      );
+      const templates = await mineFiles(packageCode(PACKAGES, measured), mined.functions);
       say(`choices: ${templates.length} functions of real code`);
       const tasks = [
         ...(await trainingTasks({ ...from, count })),

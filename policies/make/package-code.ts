@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join, relative, sep } from 'node:path';
 
@@ -13,18 +14,20 @@ export interface PackageFile {
 /**
  * The JavaScript in a folder of installed packages, without what is minified or huge. Packages that
  * evaluations make tasks of are left out, wherever they are installed: a policy must not have learnt from them.
+ * In an order that is random and always the same.
  */
 export async function* packageCode(
   folder: string,
   leaveOut: ReadonlySet<string>,
-  order: (paths: string[]) => string[] = (paths) => paths.sort(),
 ): AsyncGenerator<PackageFile> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries
     .filter((entry) => entry.isFile() && /(?<!\.min)\.[mc]?js$/.test(entry.name))
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
-    .filter((path) => !packagesOf(path).some((name) => leaveOut.has(name)));
-  for (const path of order(paths)) {
+    .filter((path) => !packagesOf(path).some((name) => leaveOut.has(name)))
+    .map((path) => ({ path, order: createHash('sha256').update(path).digest('hex') }))
+    .sort((a, b) => (a.order < b.order ? -1 : 1));
+  for (const { path } of paths) {
     const text = await readFile(join(folder, path), 'utf8');
     if (text.length <= LARGEST_FILE) yield { path, text };
   }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { evaluatedPackages, packageCode } from '../../../policies/make/package-code.ts';
 import { tempFolder } from '../../support/temp.ts';
 
-test('packages that are measured with are left out, wherever they are installed', async () => {
+test('packages that are measured with are left out, wherever they are installed; the order is always the same', async () => {
   const folder = await tempFolder('prime-agent-packages-');
   const files = [
     'send/index.js',
@@ -27,10 +27,10 @@ test('packages that are measured with are left out, wherever they are installed'
   for await (const { path } of packageCode(folder, new Set(['send', '@own/left'])))
     found.push(path);
   expect(found).toEqual([
-    '@scope/send/index.js',
     'sender/index.js',
-    'sender/lib/send/own.mjs',
+    '@scope/send/index.js',
     'sender/node_modules/other/a.cjs',
+    'sender/lib/send/own.mjs',
   ]);
 });
 

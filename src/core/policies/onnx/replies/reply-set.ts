@@ -6,9 +6,9 @@ import type { TokenChoice } from '../../policy.ts';
  *
  *   softmax((logit(token) + bias(token)) / temperature),   bias = log(weight below the token / weight here)
  *
- * so that a network that knows nothing draws each reply in proportion to its weight. At temperature 0 the
- * most probable reply is taken (worker/likeliest-reply.ts). The learner trains
- * under the same distribution (server/learner, "Replies from a set" in docs/learner.md).
+ * so that a network that knows nothing draws each reply in proportion to its weight. The learner trains
+ * under the same distribution (server/learner, "Replies from a set" in docs/learner.md). At temperature 0
+ * the reply that is most probable in it is taken (worker/likeliest-reply.ts).
  */
 
 export interface WeightedReply {

@@ -10,8 +10,7 @@ import {
   type AskNetwork,
   searchLikeliest,
 } from '../../../../../src/core/policies/onnx/worker/likeliest-reply.ts';
-
-const STOP = 2;
+import { replySets, STOP } from './replies/reply-sets.ts';
 
 /** Logits that depend on the beginning, between -spread and spread. */
 function logitOf(beginning: readonly number[], id: number, spread: number): number {
@@ -43,21 +42,7 @@ function logprobOf(replies: readonly WeightedReply[], reply: readonly number[], 
   return sum;
 }
 
-const sets = fc
-  .uniqueArray(fc.array(fc.integer({ min: 3, max: 6 }), { minLength: 1, maxLength: 5 }), {
-    minLength: 1,
-    maxLength: 20,
-    selector: (ids) => ids.join(),
-  })
-  .chain((replies) =>
-    fc.tuple(
-      ...replies.map((ids) =>
-        fc
-          .double({ min: 0.01, max: 9, noNaN: true })
-          .map((weight) => ({ ids: [...ids, STOP], weight })),
-      ),
-    ),
-  );
+const sets = replySets({ minLength: 1, maxLength: 20 });
 
 test('no reply of the set is more probable than the one that is found', async () => {
   await fc.assert(
