@@ -41,7 +41,11 @@ export interface NanoSettings {
     readonly renamed: readonly [number, ...number[]];
   };
   /** The edits that the policy chooses from, as in policy.json (core/policies/onnx/replies). */
-  readonly replies: { readonly priorPower: number; readonly mostEdits: number };
+  readonly replies: {
+    readonly priorPower: number;
+    readonly mostEdits: number;
+    readonly byScores: number;
+  };
   readonly vocabulary: number;
   readonly shape: {
     readonly hidden: number;
@@ -84,6 +88,12 @@ export interface Phase {
   readonly repairs: boolean;
   /** All of a conversation, only what the policy writes, or the choices of `decisions` and repairs. */
   readonly learn: 'everything' | 'assistant' | 'choices';
+  /**
+   * Instead of the repairs of all phases, those of these variants (repairs.ts), each right edit of them, learnt
+   * together: their code is computed once.
+   */
+  readonly variants?: readonly number[];
+  /** Where edits are learnt together: pieces of code. */
   readonly rows_per_step: number;
   readonly steps: number;
   /** Of the learning rate: warm-up to it, then a cosine to a tenth, or as it is. */
@@ -125,7 +135,7 @@ export const FULL: NanoSettings = {
     wrongTries: [0, 0, 1, 4],
     renamed: [0.9, 0.9, 0.5],
   },
-  replies: { priorPower: 1, mostEdits: 400 },
+  replies: { priorPower: 1, mostEdits: 400, byScores: 0.5 },
   vocabulary: 1536,
   shape: {
     hidden: 192,
@@ -164,6 +174,18 @@ export const FULL: NanoSettings = {
         schedule: 'cosine',
         warmup_steps: 30,
       },
+      {
+        name: 'practice',
+        shards: 0,
+        repairs: true,
+        learn: 'choices',
+        variants: [2, 3],
+        rows_per_step: 16,
+        steps: 1_600,
+        peak: 7e-4,
+        schedule: 'cosine',
+        warmup_steps: 30,
+      },
     ],
   },
   budgets: BUDGETS,
@@ -188,7 +210,7 @@ export const SMOKE: NanoSettings = {
   },
   repairs: { chunks: 100, variants: 1, edits: 3 },
   decisions: { ...FULL.decisions, tasks: 20, seed: 8, mined: { functions: 8, tasks: 12 } },
-  replies: { priorPower: 1, mostEdits: 400 },
+  replies: { priorPower: 1, mostEdits: 400, byScores: 0.5 },
   vocabulary: 400,
   shape: {
     hidden: 48,
@@ -237,6 +259,18 @@ export const SMOKE: NanoSettings = {
         peak: 1e-3,
         schedule: 'cosine',
         warmup_steps: 2,
+      },
+      {
+        name: 'practice',
+        shards: 0,
+        repairs: true,
+        learn: 'choices',
+        variants: [1],
+        rows_per_step: 4,
+        steps: 3,
+        peak: 1e-3,
+        schedule: 'constant',
+        warmup_steps: 1,
       },
     ],
   },

@@ -38,6 +38,7 @@ export const policyManifestSchema = z.strictObject({
       from: z.literal('known-edits'),
       priorPower: z.number().min(0).max(10),
       mostEdits: z.int().min(1),
+      byScores: z.number().min(0).max(1).optional(),
     })
     .optional(),
   /** What it can work on. */
