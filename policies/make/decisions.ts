@@ -40,8 +40,6 @@ export interface RowOptions extends DecisionOptions {
   /** Kinds of operators (`operatorKind`) that are not offered: those that training may not see. */
   readonly leaveOut: ReadonlySet<string>;
   readonly mostTokens: number;
-  /** A row for each right edit; default: for one of them. */
-  readonly everyRightEdit?: boolean;
 }
 
 export interface DecisionCounts {
@@ -66,13 +64,10 @@ export async function writeDecisions(
   const counts: DecisionCounts = { made: 0, notInSet: 0, tooLong: 0, notUtf8: 0 };
   const out = createWriteStream(`${file}.partial`);
   for await (const decision of decisions) {
-    const rows = rowsOf(decision, tokenizer, options);
-    if (rows.length === 0) counts.notInSet += 1;
-    for (const row of rows) {
-      if (row.tokens > options.mostTokens) {
-        counts.tooLong += 1;
-        continue;
-      }
+    const row = rowOf(decision, tokenizer, options);
+    if (row === undefined) counts.notInSet += 1;
+    else if (row.tokens > options.mostTokens) counts.tooLong += 1;
+    else {
       const line = JSON.stringify(row.conversation);
       // Half a character, as code under test may give it, is no UTF-8: JSON.stringify escapes it.
       if (HALF_CHARACTER.test(line)) {
@@ -105,47 +100,46 @@ interface Row {
   readonly tokens: number;
 }
 
-/** None where no edit of the set is right. */
-export function rowsOf(
+export function rowOf(
   { id, firstMessage, texts, edits, right }: Decision,
   tokenizer: PolicyTokenizer,
-  { leaveOut, priorPower, mostEdits, everyRightEdit = false }: RowOptions,
-): readonly Row[] {
+  { leaveOut, priorPower, mostEdits }: RowOptions,
+): Row | undefined {
   const offered = edits
     .filter(({ operator }) => !leaveOut.has(operatorKind(operator)))
     .slice(0, mostEdits);
-  if (offered.length < 2) return [];
-  // A piece of code with several bugs has several right edits.
-  const fitting = createChance('decision', id).shuffle(
+  // A piece of code with several bugs has several right edits: one of them.
+  const [chosen] = createChance('decision', id).shuffle(
     offered.filter((edit) => isRight(edit, texts, right)),
   );
+  if (chosen === undefined || offered.length < 2) return undefined;
   const ids = (edit: OfferedEdit) => replyIds(tokenizer, editCall(edit));
   const tree = createReplyTree(
     offered.map((edit) => ({ ids: ids(edit), weight: edit.score ** priorPower })),
   );
+  const reply = ids(chosen);
+  const choices = choicesOf(tree, reply);
+  if (choices === undefined) return undefined;
   const before = choiceMessages(firstMessage, texts);
   const size = before.reduce((sum, { content }) => sum + tokenizer.encodeText(content).length, 60);
-  return fitting.slice(0, everyRightEdit ? fitting.length : 1).map((chosen, at) => {
-    const reply = ids(chosen);
-    return {
-      tokens: size + reply.length,
-      conversation: {
-        id: at === 0 ? id : `${id}-${at}`,
-        messages: [
-          ...before.map((message) =>
-            message.role === 'assistant' ? { ...message, train: false } : message,
-          ),
-          {
-            role: 'assistant',
-            content: '',
-            calls: [editCall(chosen)],
-            train: true,
-            choices: (choicesOf(tree, reply) ?? []).map(shortened),
-          },
-        ],
-      },
-    };
-  });
+  return {
+    tokens: size + reply.length,
+    conversation: {
+      id,
+      messages: [
+        ...before.map((message) =>
+          message.role === 'assistant' ? { ...message, train: false } : message,
+        ),
+        {
+          role: 'assistant',
+          content: '',
+          calls: [editCall(chosen)],
+          train: true,
+          choices: choices.map(shortened),
+        },
+      ],
+    },
+  };
 }
 
 export function isRight(

@@ -6,17 +6,17 @@ import { parseArgs } from 'node:util';
 import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
 import { writePolicyManifest } from '../../src/core/policies/onnx/policy-folder.ts';
 import type { RehearsalRuns } from '../../src/core/tasks/rehearsal/test-runs.ts';
-import { choiceFiles, rowOptions } from './choice-files.ts';
 import { codeChunks } from './code-chunks.ts';
-import { readTokenizer, writeDecisions } from './decisions.ts';
+import { decisionsOfRepairs, type RowOptions, readTokenizer, writeDecisions } from './decisions.ts';
 import { measureEditSearch, measureFolder } from './evaluate.ts';
 import { type LearnerEvent, type LearnerPlace, runLearner, runModule } from './learner.ts';
+import { mineFiles } from './mined.ts';
 import { evaluatedPackages, packageCode } from './package-code.ts';
 import { measurePinned } from './pinned.ts';
 import { openRuns, required, say } from './process.ts';
 import { makeRepairs } from './repairs.ts';
 import { FULL, type NanoSettings, type Phase, SMOKE } from './settings.ts';
-import { makeShard, tasksIn } from './shard.ts';
+import { makeShard, tasksIn, trainingTasks } from './shard.ts';
 import { type HeldOut, heldOutOf, tasksOf } from './split.ts';
 import { decisionsOfTasks } from './task-decisions.ts';
 
@@ -79,20 +79,8 @@ async function main(): Promise<void> {
   }
   const measured = await evaluatedPackages(PACKAGE_TASKS);
   const repairs = join(work, 'repairs.jsonl');
-  const code = () => packageCode(PACKAGES, measured);
-  const sources = {
-    work,
-    settings,
-    heldOut,
-    known,
-    testRuns: rehearsalRuns.testRuns,
-    shards,
-    repairs,
-    code,
-    chunks: () => codeChunks(code(), settings.repairs.chunks),
-  };
   if (!existsSync(repairs)) {
-    const chunks = await sources.chunks();
+    const chunks = await codeChunks(packageCode(PACKAGES, measured), settings.repairs.chunks);
     const made = await makeRepairs(shards, chunks, repairs, settings.repairs, heldOut.operators);
     say(`repairs: ${made} of ${chunks.length} pieces of code`);
   }
@@ -119,11 +107,34 @@ async function main(): Promise<void> {
   let model = '';
   for (const [index, phase] of settings.training.phases.entries()) {
     const folder = join(work, phase.name);
-    const paths =
-      phase.learn === 'choices'
-        ? await choiceFiles(phase, { ...sources, tokenizer })
-        : [...shards.slice(0, phase.shards), ...(phase.repairs ? [repairs] : [])];
+    const conversations = [...shards.slice(0, phase.shards), ...(phase.repairs ? [repairs] : [])];
+    const choices = join(work, `${phase.name}.jsonl`);
+    if (phase.learn === 'choices' && !existsSync(choices)) {
+      const { tasks: count, seed, mined } = settings.decisions;
+      const onProgress = (tasks: number) => say(`choices: ${tasks} tasks`);
+      const from = { seed, settings, heldOut, known, onProgress };
+      const templates = await mineFiles(packageCode(PACKAGES, measured), mined.functions);
+      say(`choices: ${templates.length} functions of real code`);
+      const tasks = [
+        ...(await trainingTasks({ ...from, count })),
+        ...(await trainingTasks({ ...from, count: mined.tasks, templates })),
+      ];
+      const { testRuns } = rehearsalRuns;
+      const decisions = async function* () {
+        yield* decisionsOfTasks(tasks, settings.decisions, testRuns);
+        if (phase.repairs) yield* decisionsOfRepairs(repairs);
+      };
+      const options = rowOptions(settings, heldOut);
+      const counts = await writeDecisions(
+        decisions(),
+        choices,
+        await readTokenizer(tokenizer),
+        options,
+      );
+      say(`choices: ${JSON.stringify(counts)}`);
+    }
     if (phase.learn === 'choices' && values.until === 'choices') return;
+    const paths = phase.learn === 'choices' ? [choices] : conversations;
     await train(folder, settings, phase, paths, place, { index, start, tokenizer });
     model = join(folder, 'model');
     start = { kind: 'model', folder: model };
@@ -192,6 +203,11 @@ async function calibrated(
   return out;
 }
 
+/** The sets of choices that training and calibration read. */
+function rowOptions({ replies, training }: NanoSettings, { operators }: HeldOut): RowOptions {
+  return { ...replies, leaveOut: operators, mostTokens: training.tokens_per_pack };
+}
+
 async function train(
   folder: string,
   settings: NanoSettings,
@@ -220,7 +236,6 @@ async function train(
       steps: phase.steps,
       rows_per_step: phase.rows_per_step,
       tokens_per_pack,
-      together: phase.variants !== undefined,
       optimizer: { matrices },
       // Another order of the rows in each phase.
       seed: seed + from.index,

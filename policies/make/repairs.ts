@@ -20,11 +20,6 @@ import { operatorKind } from '../../src/core/tasks/split.ts';
 import { renderEdited } from '../../src/core/tools/editor/render.ts';
 import type { NanoSettings } from './settings.ts';
 
-export interface RepairCounts extends Pick<NanoSettings['repairs'], 'variants' | 'edits'> {
-  /** Number of the first variant: each has other bugs. Default: 0. */
-  readonly first?: number;
-}
-
 /**
  * Pieces of real code with several bugs, and the edits that put them right, from top to bottom, behind
  * the openings of demonstrations. They teach to see what is odd in code that no template of ours has
@@ -38,14 +33,14 @@ export async function makeRepairs(
   shards: readonly string[],
   chunks: readonly string[],
   file: string,
-  { first = 0, variants, edits }: RepairCounts,
+  { variants, edits }: NanoSettings['repairs'],
   heldOut: ReadonlySet<string>,
 ): Promise<number> {
   const partial = `${file}.partial`;
   const out = createWriteStream(partial);
   const openings = conversationsOf(shards);
   let written = 0;
-  for (let variant = first; variant < first + variants; variant += 1) {
+  for (let variant = 0; variant < variants; variant += 1) {
     for (const [at, chunk] of chunks.entries()) {
       const next = await openings.next();
       if (next.done) break;

@@ -74,6 +74,8 @@ export interface NanoSettings {
       readonly attempts: number;
       /** Instead of the one below. */
       readonly limit?: number;
+      /** Instead of all parts. */
+      readonly splits?: readonly SplitName[];
     }[];
     /** Tasks of each part at most. */
     readonly limit: number;
@@ -88,12 +90,6 @@ export interface Phase {
   readonly repairs: boolean;
   /** All of a conversation, only what the policy writes, or the choices of `decisions` and repairs. */
   readonly learn: 'everything' | 'assistant' | 'choices';
-  /**
-   * Instead of the repairs of all phases, those of these variants (repairs.ts), each right edit of them, learnt
-   * together: their code is computed once.
-   */
-  readonly variants?: readonly number[];
-  /** Where edits are learnt together: pieces of code. */
   readonly rows_per_step: number;
   readonly steps: number;
   /** Of the learning rate: warm-up to it, then a cosine to a tenth, or as it is. */
@@ -104,8 +100,8 @@ export interface Phase {
 
 /** Of an attempt in training and evaluation. */
 const BUDGETS: Budgets = {
-  // One look, twenty edits with tests and what takes them back, and the end.
-  turns: 64,
+  // One look, twenty edits with tests and what takes them back, and the end: tries are what binds.
+  turns: 200,
   tries: 20,
   contextTokens: 3_072,
   generatedTokens: 8_000,
@@ -174,18 +170,6 @@ export const FULL: NanoSettings = {
         schedule: 'cosine',
         warmup_steps: 30,
       },
-      {
-        name: 'practice',
-        shards: 0,
-        repairs: true,
-        learn: 'choices',
-        variants: [2, 3],
-        rows_per_step: 16,
-        steps: 1_600,
-        peak: 7e-4,
-        schedule: 'cosine',
-        warmup_steps: 30,
-      },
     ],
   },
   budgets: BUDGETS,
@@ -193,9 +177,9 @@ export const FULL: NanoSettings = {
     splits: ['held-out', 'new-family', 'new-operator', 'train'],
     samplings: [
       { temperature: 0, attempts: 1 },
-      { temperature: 1, attempts: 8, limit: 40 },
+      { temperature: 1, attempts: 8, limit: 40, splits: ['held-out', 'new-family'] },
     ],
-    limit: 120,
+    limit: 150,
   },
 };
 
@@ -259,18 +243,6 @@ export const SMOKE: NanoSettings = {
         peak: 1e-3,
         schedule: 'cosine',
         warmup_steps: 2,
-      },
-      {
-        name: 'practice',
-        shards: 0,
-        repairs: true,
-        learn: 'choices',
-        variants: [1],
-        rows_per_step: 4,
-        steps: 3,
-        peak: 1e-3,
-        schedule: 'constant',
-        warmup_steps: 1,
       },
     ],
   },

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from .first_fit import check_fits, first_fit
 from .rows import TrainingRow
@@ -42,11 +41,6 @@ def plan_families(
     pieces.sort(key=lambda piece: piece[1].rows[0])
     packs = first_fit([cost for cost, _ in pieces], capacity)
     return tuple(tuple(pieces[at][1] for at in sorted(indices)) for indices in packs)
-
-
-def rows_alike(rows: Sequence[TrainingRow]) -> list[list[TrainingRow]]:
-    """Rows that follow each other and have the same beginning, in their order."""
-    return [list(alike) for _, alike in groupby(rows, _beginning)]
 
 
 def _alike(rows: Sequence[TrainingRow]) -> list[tuple[list[int], int]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -15,16 +15,15 @@ from safetensors.torch import save_model as save_weights
 from torch import Tensor
 from transformers import Qwen2ForCausalLM
 
-from .attention import can_share, learnt_logprobs, use_packed_attention
+from .attention import learnt_logprobs, use_packed_attention
 from .checkpoint import Checkpoint, find_latest, remove_old, write_checkpoint
 from .gradient_workers import GradientWorkers, split_evenly
 from .json_line import json_line
 from .metrics_file import cut_metrics
 from .optimizer import OptimizerOptions, Optimizers, apply_step, new_optimizer
-from .packing import PackedRows, pack, pack_families, plan_packs, rows_of_step
+from .packing import PackedRows, pack, plan_packs, rows_of_step
 from .rows import TrainingRow
 from .schedule import Schedule, learning_rate
-from .sharing import plan_families, rows_alike
 from .strict import InputError, Strict, parse_json
 
 
@@ -33,9 +32,6 @@ class SupervisedOptions(Strict):
     rows_per_step: int = Field(default=16, gt=0)
     tokens_per_pack: int = Field(default=8192, gt=0)
     """Bounds memory; the gradient of a step is the same however its rows are cut into packs."""
-    together: bool = False
-    """Rows that follow each other and begin alike are learnt in one step, with what they have in common computed
-    once where the model can (sharing.py). `rows_per_step` then counts such groups."""
     seed: int = Field(default=0, ge=0)
     schedule: Schedule = Schedule()
     optimizer: OptimizerOptions = OptimizerOptions()
@@ -110,25 +106,16 @@ class SupervisedPart:
     learnt_tokens: int
     """Of the whole step."""
     tokens_per_pack: int
-    share: bool
 
 
 def add_supervised_gradient(model: Qwen2ForCausalLM, part: SupervisedPart) -> float:
     loss = 0.0
-    for packed in _packs(part):
+    for indices in plan_packs([len(row.ids) for row in part.rows], part.tokens_per_pack):
+        packed = pack([part.rows[index] for index in indices])
         term = supervised_loss(model, packed, part.learnt_tokens)
         torch.autograd.backward(term)
         loss += term.item()
     return loss
-
-
-def _packs(part: SupervisedPart) -> Iterator[PackedRows]:
-    if part.share:
-        for families in plan_families(part.rows, part.tokens_per_pack):
-            yield pack_families(part.rows, families)
-    else:
-        for indices in plan_packs([len(row.ids) for row in part.rows], part.tokens_per_pack):
-            yield pack([part.rows[index] for index in indices])
 
 
 def train_supervised(
@@ -156,7 +143,6 @@ def train_supervised(
     _check_lengths(rows, options.tokens_per_pack, model.config.max_position_embeddings)
     use_packed_attention(model)
     model.train()
-    groups = rows_alike(rows) if options.together else [[row] for row in rows]
     optimizer = new_optimizer(model, options.optimizer)
     checkpoints = folder / "checkpoints"
     found = find_latest(checkpoints)
@@ -178,7 +164,7 @@ def train_supervised(
         GradientWorkers(model, processes, use_packed_attention) as workers,
     ):
         while progress.step < options.steps and not stopped:
-            last, progress = _one_step(model, workers, optimizer, groups, options, progress)
+            last, progress = _one_step(model, workers, optimizer, rows, options, progress)
             tokens += last.tokens
             metrics_file.write(json_line(asdict(last)))
             metrics_file.flush()
@@ -211,28 +197,24 @@ def _one_step(
     model: Qwen2ForCausalLM,
     workers: GradientWorkers,
     optimizer: Optimizers,
-    groups: Sequence[Sequence[TrainingRow]],
+    rows: Sequence[TrainingRow],
     options: SupervisedOptions,
     progress: _Progress,
 ) -> tuple[StepMetrics, _Progress]:
     began = time.perf_counter()
     step = progress.step
     chosen = [
-        groups[index]
-        for index in rows_of_step(step, options.rows_per_step, len(groups), options.seed)
+        rows[index] for index in rows_of_step(step, options.rows_per_step, len(rows), options.seed)
     ]
-    learnt = sum(row.learnt_tokens for group in chosen for row in group)
-    share = options.together and can_share(model)
+    learnt = sum(row.learnt_tokens for row in chosen)
     parts = [
-        SupervisedPart(
-            [row for at in indices for row in chosen[at]], learnt, options.tokens_per_pack, share
-        )
-        for indices in split_evenly([_tokens(group) for group in chosen], workers.count)
+        SupervisedPart([chosen[at] for at in indices], learnt, options.tokens_per_pack)
+        for indices in split_evenly([len(row.ids) for row in chosen], workers.count)
     ]
     loss = sum(workers.add_gradients(add_supervised_gradient, parts))
     rate = learning_rate(options.schedule, step, options.steps)
     result = apply_step(model, optimizer, rate, options.optimizer.clip_norm, loss)
-    tokens = sum(_tokens(group) for group in chosen)
+    tokens = sum(len(row.ids) for row in chosen)
     after = _Progress(
         step=step + 1,
         skipped_steps=progress.skipped_steps + int(result.skipped),
@@ -248,13 +230,9 @@ def _one_step(
         tokens=tokens,
         learnt_tokens=learnt,
         tokens_per_second=tokens / (time.perf_counter() - began),
-        epoch=step * options.rows_per_step // len(groups),
+        epoch=step * options.rows_per_step // len(rows),
     )
     return metrics, after
-
-
-def _tokens(group: Sequence[TrainingRow]) -> int:
-    return sum(len(row.ids) for row in group)
 
 
 def _check_lengths(rows: Sequence[TrainingRow], capacity: int, context: int) -> None:

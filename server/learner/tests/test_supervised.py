@@ -136,34 +136,6 @@ def test_a_run_does_not_go_on_with_other_options_or_data(
     assert (again.finished, again.resumed_from, again.last) == (True, 2, None)
 
 
-def test_rows_that_begin_alike_are_learnt_together_and_change_the_weights_as_rows_do(
-    tmp_path: Path, tiny_shape: ModelShape
-) -> None:
-    chance = random.Random(3)
-    ids = [[chance.randrange(7, VOCABULARY) for _ in range(40)] for _ in range(6)]
-    # Two or three rows a piece of code, with another end each.
-    rows = [
-        TrainingRow(
-            id=f"{piece}-{end}",
-            ids=(*beginning, 9, chance.randrange(7, VOCABULARY), 8),
-            loss_mask=(*[0] * 41, 1, 1),
-        )
-        for piece, beginning in enumerate(ids)
-        for end in range(2 + piece % 2)
-    ]
-    base = OPTIONS.model_copy(update={"steps": 1, "schedule": Schedule(warmup_steps=1, peak=1e-2)})
-    together, alone = _new(tiny_shape), _new(tiny_shape)
-    options = base.model_copy(update={"together": True, "rows_per_step": len(ids)})
-    seen: list[StepMetrics] = []
-    train_supervised(together, rows, options, tmp_path / "together", "d", on_step=seen.append)
-    options = base.model_copy(update={"rows_per_step": len(rows)})
-    train_supervised(alone, rows, options, tmp_path / "alone", "d", on_step=seen.append)
-    assert seen[0].learnt_tokens == seen[1].learnt_tokens == 2 * len(rows)
-    assert seen[0].loss == pytest.approx(seen[1].loss, rel=1e-5)
-    for name, weight in _weights(alone).items():
-        torch.testing.assert_close(_weights(together)[name], weight, rtol=1e-4, atol=1e-5)
-
-
 def test_a_run_at_a_constant_rate_can_be_prolonged(
     tmp_path: Path, rows: Sequence[TrainingRow], tiny_shape: ModelShape
 ) -> None:
