@@ -1,7 +1,10 @@
+import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createDockerSandbox } from '../../../src/core/sandbox/docker/docker.ts';
-import type { SandboxSession } from '../../../src/core/sandbox/sandbox.ts';
+import { SandboxFailure, type SandboxSession } from '../../../src/core/sandbox/sandbox.ts';
 import { TEST_IMAGE, type TestEngine } from '../../support/docker-engine.ts';
 import { shell } from './conformance.ts';
 import { createFixture, type Fixture } from './fixture.ts';
@@ -51,7 +54,9 @@ export function describeLimits(engine: TestEngine): void {
         },
         HostConfig: {
           AutoRemove: true,
-          CapDrop: ['ALL'],
+          // Podman tells what that means.
+          CapDrop:
+            engine.kind === 'docker' ? ['ALL'] : expect.arrayContaining(['SETUID', 'SYS_CHROOT']),
           Memory: 700 * MIB,
           MemorySwap: 700 * MIB,
           NanoCpus: 5e8,
@@ -80,6 +85,38 @@ export function describeLimits(engine: TestEngine): void {
         'head -c 4M /dev/zero > large; test $(stat -c %s large) = 3145728',
       );
       expect(code).toBe(0);
+    });
+
+    test('a workspace that becomes too large ends the session, with the reason', async () => {
+      const limited = await open({ diskBytes: 50 * MIB });
+      await expect(
+        shell(
+          limited,
+          'head -c 30M /dev/zero > one; sleep 8; head -c 30M /dev/zero > two; sleep 60',
+          {
+            timeoutMs: 90_000,
+          },
+        ),
+      ).rejects.toThrow(
+        /^The sandbox was stopped: its workspace holds 6\d MB, and 52 MB are allowed\.$/,
+      );
+      await expect(shell(limited, 'true')).rejects.toBeInstanceOf(SandboxFailure);
+    });
+
+    test('folders that are mounted are not counted', async () => {
+      const { workspacePath } = fixture.spec.base;
+      const large = join(workspacePath, 'node_modules', 'large');
+      writeFileSync(large, Buffer.alloc(60 * MIB));
+      const limited = await open({ diskBytes: 50 * MIB });
+      expect((await shell(limited, 'sleep 12; echo on')).text).toBe('on\n');
+      rmSync(large);
+    });
+
+    test('whoever kills the measurement ends the session', async () => {
+      const limited = await open({});
+      await expect(
+        shell(limited, 'while :; do pkill -9 -x "du|df|timeout"; done', { timeoutMs: 90_000 }),
+      ).rejects.toThrow(/something in it kills the program that measures its disk use/);
     });
 
     test('a file system in memory is bounded', async () => {

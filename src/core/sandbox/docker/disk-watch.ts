@@ -1,0 +1,177 @@
+import type { Buffer } from 'node:buffer';
+import { posix } from 'node:path';
+import type { Readable } from 'node:stream';
+import type Docker from 'dockerode';
+import { SYSTEM_PATH } from '../environment.ts';
+import { type ExecResult, SandboxFailure, WORKSPACE } from '../sandbox.ts';
+import { createFrameReader } from './streams.ts';
+
+/** Engines cannot limit a volume, except on XFS with project quotas: it is looked at this often. */
+const EVERY_MS = 5_000;
+/** A measurement takes at most this part of the time. */
+const SHARE = 10;
+/** The disk of the engine counts as full when less is left: of it, and in bytes. */
+const RESERVE_SHARE = 50;
+const RESERVE_BYTES = 256 * 1024 ** 2;
+/** With less than this left, a command that fails may have failed for that. */
+const LOW_BYTES = 4 * 1024 ** 3;
+/** Measurements that are killed in a row: somebody inside does not want them. */
+const KILLED = 3;
+const MEASURE_S = 60;
+
+interface Measured {
+  readonly freeBytes: number;
+  readonly sizeBytes: number;
+  /** What the workspace holds; undefined: not asked for, or it took too long. */
+  readonly usedBytes: number | undefined;
+}
+
+export interface DiskWatch {
+  /** Does `work` under watch; rejects with the reason when the disk ended the session or made it fail. */
+  guard(work: () => Promise<ExecResult>): Promise<ExecResult>;
+  stop(): void;
+}
+
+/**
+ * Looks how much a running session has written, from its first call on, and ends it when that is too much
+ * or when the disk of the engine is full: what happens then says nothing about the attempt.
+ *
+ * @param input.limitBytes of the workspace's volume, with the snapshot in it
+ * @param input.mounted dependency folders relative to the workspace, which are not counted
+ * @param input.end ends the container
+ */
+export function watchDisk(input: {
+  readonly container: Docker.Container;
+  readonly address: string;
+  readonly limitBytes: number;
+  readonly mounted: readonly string[];
+  readonly end: () => void;
+}): DiskWatch {
+  let failure: SandboxFailure | undefined;
+  let freeBytes: number | undefined;
+  let killed = 0;
+  let stopped = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const fail = (reason: string, remedy: string): void => {
+    if (failure !== undefined || stopped) return;
+    failure = new SandboxFailure(reason, remedy);
+    input.end();
+  };
+  const look = async (whole: boolean): Promise<void> => {
+    const found = await measure(input.container, whole ? input.mounted : undefined).catch(
+      // It ends, or its processes are at their limit: the next time tells.
+      () => undefined,
+    );
+    if (found === 'killed') {
+      killed++;
+      if (killed < KILLED) return;
+      fail(
+        'The sandbox was stopped: something in it kills the program that measures its disk use.',
+        'See what the commands end (`pkill`, `kill -1`); nothing of the sandbox is theirs to end.',
+      );
+    }
+    if (found === undefined || found === 'killed') return;
+    killed = 0;
+    freeBytes = found.freeBytes;
+    const reserve = Math.min(RESERVE_BYTES, found.sizeBytes / RESERVE_SHARE);
+    if (found.freeBytes < reserve) {
+      fail(
+        `The disk of the container engine at ${input.address} is full: ${megabytes(found.freeBytes)} are left.`,
+        'Free space on it: `docker system df` shows what uses it, `docker system prune` removes what nothing needs.',
+      );
+    } else if (found.usedBytes !== undefined && found.usedBytes > input.limitBytes) {
+      fail(
+        `The sandbox was stopped: its workspace holds ${megabytes(found.usedBytes)}, and ${megabytes(input.limitBytes)} are allowed.`,
+        'See what the commands or tests write. A larger repository needs a higher limit (`diskBytes`).',
+      );
+    }
+  };
+  const later = (ms: number): void => {
+    timer = setTimeout(async () => {
+      const started = performance.now();
+      await look(true);
+      if (!stopped && failure === undefined) {
+        later(Math.max(EVERY_MS, (performance.now() - started) * SHARE));
+      }
+    }, ms);
+    timer.unref();
+  };
+
+  return {
+    guard: async (work) => {
+      if (failure !== undefined) throw failure;
+      if (timer === undefined) later(EVERY_MS);
+      let result: ExecResult;
+      try {
+        result = await work();
+      } catch (error) {
+        throw failure ?? error;
+      }
+      const well = result.end.kind === 'exited' && result.end.code === 0;
+      if (!well && !stopped && (freeBytes === undefined || freeBytes < LOW_BYTES)) {
+        await look(false);
+      }
+      if (failure !== undefined) throw failure;
+      return result;
+    },
+    stop: () => {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
+
+/** Runs beside the session's calls, as the same user, with the image's programs. */
+async function measure(
+  container: Docker.Container,
+  mounted: readonly string[] | undefined,
+): Promise<Measured | 'killed' | undefined> {
+  const script =
+    'df -B1 --output=avail,size "$1" | tail -n 1; shift; [ $# = 0 ] || exec timeout "$@"';
+  const sizes =
+    mounted === undefined
+      ? []
+      : [
+          ...[String(MEASURE_S), 'du', '-s', '-x', '-B1'],
+          ...mounted.map((path) => `--exclude=${escapePattern(posix.join(WORKSPACE, path))}`),
+          WORKSPACE,
+        ];
+  const exec = await container.exec({
+    Cmd: ['bash', '-c', script, 'measure', WORKSPACE, ...sizes],
+    // Not the folders of a tool chain, which may lie where commands can write.
+    Env: [`PATH=${SYSTEM_PATH}`, 'LC_ALL=C'],
+    WorkingDir: '/',
+    AttachStdout: true,
+    AttachStderr: true,
+  });
+  const text = await readAll((await exec.start({})) as unknown as Readable);
+  const { ExitCode } = await exec.inspect();
+  if (ExitCode === 137) return 'killed';
+  const [first = '', second] = text.trim().split('\n');
+  const [freeBytes, sizeBytes] = first.trim().split(/\s+/).map(Number);
+  if (!freeBytes && freeBytes !== 0) return undefined;
+  const used = Number.parseInt(second ?? '', 10);
+  return {
+    freeBytes,
+    sizeBytes: sizeBytes ?? 0,
+    usedBytes: Number.isNaN(used) ? undefined : used,
+  };
+}
+
+const escapePattern = (path: string): string => path.replace(/[*?[\]\\]/g, '\\$&');
+
+async function readAll(stream: Readable): Promise<string> {
+  let text = '';
+  const push = createFrameReader({
+    stdout: (bytes: Buffer) => {
+      text += bytes.toString();
+    },
+    // Folders that cannot be read are not counted.
+    stderr: () => {},
+  });
+  for await (const chunk of stream) push(chunk as Buffer);
+  return text;
+}
