@@ -200,6 +200,9 @@ function createEngine(
     },
     kill: async () => {
       if (child === undefined) return;
+      // The daemon first, so that it sees nothing of the end of the others.
+      child.kill('SIGKILL');
+      await exited;
       // Everything of this engine names its folder; nothing else does.
       for (let round = 0; round < 20; round++) {
         const left = pids();
@@ -211,7 +214,6 @@ function createEngine(
         }
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
-      await exited;
       child = undefined;
       rmSync(join(folder, 'docker.pid'), { force: true });
       // Where nobody reaps it, a dead containerd looks alive to the next daemon.

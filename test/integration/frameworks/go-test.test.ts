@@ -1,10 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Framework } from '../../../src/core/frameworks/framework.ts';
 import { goTest } from '../../../src/core/frameworks/go-test/go-test.ts';
+import { findGo } from '../../../src/core/frameworks/go-test/toolchain.ts';
+import { openWorkspaceFiles } from '../../../src/core/frameworks/workspace-files.ts';
 import { renderTestRun } from '../../../src/core/tools/run-tests/render.ts';
+import { tempFolder, writeFiles } from '../../support/temp.ts';
 import { onPath } from '../../support/tools.ts';
 import { gradedProject } from './grade-support.ts';
 import { type Files, openProject, type Project, ran, resultOf, statuses } from './support.ts';
@@ -108,6 +111,19 @@ if (go === undefined) {
     expect(onPath('go')).toBeUndefined();
   });
 } else {
+  test('looking for Go leaves nothing in the home folder, and heeds its settings', async () => {
+    const home = await tempFolder();
+    await writeFiles(home, { '.config/go/env': 'GOFLAGS=-mod=mod\n' });
+    const host = { env: { PATH: process.env.PATH }, home, nodeProgram: undefined };
+    const found = await findGo(openWorkspaceFiles(join(home, 'work')), host);
+    expect(found).toMatchObject({
+      kind: 'found',
+      toolchain: { env: { GOFLAGS: '-mod=mod -buildvcs=false' } },
+    });
+    expect(await readdir(join(home, '.config/go'))).toEqual(['env']);
+    expect(await readdir(home)).toEqual(['.config']);
+  });
+
   describe('go test in a module', () => {
     let project: Project;
     beforeAll(async () => {

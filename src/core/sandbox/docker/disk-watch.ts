@@ -60,8 +60,12 @@ export function watchDisk(input: {
   };
   const look = async (whole: boolean): Promise<void> => {
     const found = await measure(input.container, whole ? input.mounted : undefined).catch(
-      // It ends, or its processes are at their limit: the next time tells.
-      () => undefined,
+      (error: unknown) => {
+        // Podman writes down what it runs, also on a full disk.
+        const full = error instanceof Error && /no space left|quota exceeded/i.test(error.message);
+        // Else it ends, or its processes are at their limit: the next time tells.
+        return full ? { freeBytes: 0, sizeBytes: RESERVE_BYTES, usedBytes: undefined } : undefined;
+      },
     );
     if (found === 'killed') {
       killed++;

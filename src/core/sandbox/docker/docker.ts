@@ -244,8 +244,12 @@ function isMissingMount(error: unknown): boolean {
   );
 }
 
+/** The image that was asked for by its id is not there any more. */
 function isGone(error: unknown): boolean {
-  return statusOf(error) === 404 && /no such image/i.test(messageOf(error));
+  const said = messageOf(error);
+  // Podman takes an id that it does not know for a name that nobody may have.
+  if (/cannot specify 64-byte hexadecimal strings/.test(said)) return true;
+  return statusOf(error) === 404 && /no such image/i.test(said);
 }
 
 async function openSession(input: {
