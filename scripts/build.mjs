@@ -3,7 +3,12 @@
 import { chmodSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { bundleOptions, extensionOptions, workerEntryPoints } from './lib/bundle.mjs';
+import {
+  bundleOptions,
+  extensionOptions,
+  serverOptions,
+  workerEntryPoints,
+} from './lib/bundle.mjs';
 
 const into = { outdir: 'dist', sourcemap: 'linked', metafile: true };
 const results = await Promise.all([
@@ -12,6 +17,7 @@ const results = await Promise.all([
     ...into,
     entryPoints: { cli: 'src/cli/main.ts', ...workerEntryPoints },
   }),
+  build({ ...serverOptions, ...into }),
   build({ ...extensionOptions, ...into }),
 ]);
 

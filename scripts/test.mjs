@@ -5,6 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { prepareSqlite } from './lib/sqlite.mjs';
 import {
   build,
   checkNode,
@@ -26,9 +27,18 @@ const yes = process.argv.includes('--yes');
 const strict = process.env.CI === 'true';
 
 checkNode();
-await installSystemPackages({ yes });
+await installSystemPackages({ yes, tests: true });
 await installDependencies();
 const python = await pythonEnvironment();
+
+// Compiles for about half a minute the first time, beside the check.
+const sqlite = prepareSqlite();
+let checked = 0;
+if (filters.length === 0) {
+  checked = await step('Checking types, lint and unused code', () =>
+    run('npm', ['run', '--silent', 'check']),
+  );
+}
 
 /** Tiers that need something of the system: said in one line when it is missing, an error in CI. */
 const tiers = [
@@ -42,17 +52,17 @@ const tiers = [
     missing: python ? undefined : 'python3 with venv and pip',
     exclude: ['test/integration/**/*pytest*'],
   },
+  {
+    name: 'training server',
+    missing: await sqlite,
+    exclude: ['test/integration/server/**'],
+  },
 ];
 const skipped = tiers.filter((tier) => tier.missing);
 for (const tier of skipped) say(`! The tier “${tier.name}” does not run: ${tier.missing}.`);
 
 let failed = strict && skipped.length > 0 ? skipped.length : 0;
-if (filters.length === 0) {
-  const code = await step('Checking types, lint and unused code', () =>
-    run('npm', ['run', '--silent', 'check']),
-  );
-  if (code !== 0) failed += 1;
-}
+if (checked !== 0) failed += 1;
 await build();
 
 /** PyTorch is several GB: it is fetched beside the tests, and given up when that takes too long. */

@@ -3,13 +3,16 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { createLearnt } from '../../src/core/policies/edit-search/learnt.ts';
+import { openTries } from '../../src/core/policies/edit-search/open-tries.ts';
+import { rankCandidates } from '../../src/core/policies/edit-search/rank.ts';
+import type { EditChoice, OfferedEdit } from '../../src/core/policies/edit-search/steps.ts';
 import { replyIds } from '../../src/core/policies/onnx/chat-format.ts';
-import { foldedMessages } from '../../src/core/policies/onnx/replies/decision.ts';
 import {
-  createNextCalls,
-  type Exchange,
-  type NextCallsOptions,
-} from '../../src/core/policies/onnx/replies/next-calls.ts';
+  choiceMessages,
+  type DecisionOptions,
+  editCall,
+} from '../../src/core/policies/onnx/replies/decision.ts';
 import { choicesOf, createReplyTree } from '../../src/core/policies/onnx/replies/reply-set.ts';
 import {
   createPolicyTokenizer,
@@ -19,7 +22,25 @@ import {
 import type { TokenChoice } from '../../src/core/policies/policy.ts';
 import { WORKSPACE } from '../../src/core/sandbox/sandbox.ts';
 import type { Conversation } from '../../src/core/tasks/demonstrations/demonstrate.ts';
+import { languageOf } from '../../src/core/tasks/operators/edit.ts';
+import { outlineOf } from '../../src/core/tasks/operators/functions.ts';
 import { createChance } from '../../src/core/tasks/random.ts';
+import { operatorKind } from '../../src/core/tasks/split.ts';
+
+/** A choice of an edit, and which ones are right. */
+export interface Decision extends EditChoice {
+  readonly id: string;
+  /** Of the user, before the files. */
+  readonly firstMessage: string;
+  /** Files with everything put right, or with one more thing put right, by path. */
+  readonly right: readonly ReadonlyMap<string, string>[];
+}
+
+export interface RowOptions extends DecisionOptions {
+  /** Kinds of operators (`operatorKind`) that are not offered: those that training may not see. */
+  readonly leaveOut: ReadonlySet<string>;
+  readonly mostTokens: number;
+}
 
 export interface DecisionCounts {
   made: number;
@@ -29,27 +50,25 @@ export interface DecisionCounts {
 }
 
 /**
- * Of conversations, the one choice that counts: which edit, after the files were read. Each becomes a
- * conversation of its own with the set that it was chosen from (docs/learner.md, "Replies from a set").
+ * Each choice becomes a conversation of its own with the set that it was chosen from (docs/learner.md,
+ * "Replies from a set").
  */
-export async function makeDecisions(
-  conversations: readonly string[],
+export async function writeDecisions(
+  decisions: AsyncIterable<Decision>,
   file: string,
   plain: PolicyTokenizer,
-  options: NextCallsOptions & { readonly mostTokens: number },
+  options: RowOptions,
 ): Promise<DecisionCounts> {
   const tokenizer = rememberingTokenizer(plain);
   const counts: DecisionCounts = { made: 0, notInSet: 0, tooLong: 0 };
   const out = createWriteStream(`${file}.partial`);
-  for (const path of conversations) {
-    for await (const line of createInterface({ input: createReadStream(path) })) {
-      const decision = decisionOf(JSON.parse(line) as Conversation, tokenizer, options);
-      if (decision === undefined) counts.notInSet += 1;
-      else if (decision.tokens > options.mostTokens) counts.tooLong += 1;
-      else {
-        counts.made += 1;
-        if (!out.write(`${JSON.stringify(decision.conversation)}\n`)) await once(out, 'drain');
-      }
+  for await (const decision of decisions) {
+    const row = rowOf(decision, tokenizer, options);
+    if (row === undefined) counts.notInSet += 1;
+    else if (row.tokens > options.mostTokens) counts.tooLong += 1;
+    else {
+      counts.made += 1;
+      if (!out.write(`${JSON.stringify(row.conversation)}\n`)) await once(out, 'drain');
     }
   }
   out.end();
@@ -65,51 +84,33 @@ export async function readTokenizer(folder: string): Promise<PolicyTokenizer> {
   return createPolicyTokenizer(await read('tokenizer.json'), await read('tokenizer_config.json'));
 }
 
-interface MadeDecision {
+interface Row {
   readonly conversation: object;
   /** Of the reply and of all that comes before, roughly. */
   readonly tokens: number;
 }
 
-export function decisionOf(
-  { id, messages }: Conversation,
+export function rowOf(
+  { id, firstMessage, texts, edits, right }: Decision,
   tokenizer: PolicyTokenizer,
-  options: NextCallsOptions,
-): MadeDecision | undefined {
-  const first = messages[0]?.content ?? '';
-  const exchanges: Exchange[] = [];
-  const texts = new Map<string, string>();
-  for (let at = 1; at + 1 < messages.length; at += 2) {
-    const [message, answer] = [messages[at], messages[at + 1]];
-    const call = message?.role === 'assistant' ? message.calls[0] : undefined;
-    if (message?.role !== 'assistant' || call?.name !== 'bash') break;
-    if (!message.train) continue;
-    exchanges.push({ call, observation: answer?.content ?? '' });
-    const path = String(call.arguments.command).slice('cat '.length);
-    texts.set(`${WORKSPACE}/${path}`, answer?.content ?? '');
-  }
-  const rights = new Set(
-    messages.flatMap((message) => {
-      if (message.role !== 'assistant' || !message.train) return [];
-      const result = resultOf(message.calls[0]?.arguments ?? {}, texts);
-      return result === undefined ? [] : [result];
-    }),
-  );
-  const calls = createNextCalls(first, options)(exchanges);
-  const fitting = calls.filter(({ call }) => {
-    const result = resultOf(call.arguments, texts);
-    return result !== undefined && rights.has(result);
-  });
+  { leaveOut, priorPower, mostEdits }: RowOptions,
+): Row | undefined {
+  const offered = edits
+    .filter(({ operator }) => !leaveOut.has(operatorKind(operator)))
+    .slice(0, mostEdits);
   // A piece of code with several bugs has several right edits: one of them.
-  const [right] = createChance('decision', id).shuffle(fitting);
-  if (right === undefined || calls.length < 2) return undefined;
-  const tree = createReplyTree(
-    calls.map(({ call, weight }) => ({ ids: replyIds(tokenizer, call), weight })),
+  const [chosen] = createChance('decision', id).shuffle(
+    offered.filter((edit) => isRight(edit, texts, right)),
   );
-  const reply = replyIds(tokenizer, right.call);
+  if (chosen === undefined || offered.length < 2) return undefined;
+  const ids = (edit: OfferedEdit) => replyIds(tokenizer, editCall(edit));
+  const tree = createReplyTree(
+    offered.map((edit) => ({ ids: ids(edit), weight: edit.score ** priorPower })),
+  );
+  const reply = ids(chosen);
   const choices = choicesOf(tree, reply);
   if (choices === undefined) return undefined;
-  const before = foldedMessages(first, exchanges);
+  const before = choiceMessages(firstMessage, texts);
   const size = before.reduce((sum, { content }) => sum + tokenizer.encodeText(content).length, 60);
   return {
     tokens: size + reply.length,
@@ -122,7 +123,7 @@ export function decisionOf(
         {
           role: 'assistant',
           content: '',
-          calls: [right.call],
+          calls: [editCall(chosen)],
           train: true,
           choices: choices.map(shortened),
         },
@@ -131,17 +132,57 @@ export function decisionOf(
   };
 }
 
-/** The file and its text after an edit; undefined: no edit, or of a text that is not known. */
-function resultOf(
-  { command, path, old_str: oldText, new_str: newText }: Readonly<Record<string, unknown>>,
-  texts: ReadonlyMap<string, string>,
-): string | undefined {
-  const text = texts.get(String(path));
-  if (command !== 'str_replace' || text === undefined || !text.includes(String(oldText))) return;
-  return `${String(path)}\n${text.replace(String(oldText), () => String(newText))}`;
+export function isRight(
+  { path, oldText, newText }: OfferedEdit,
+  texts: EditChoice['texts'],
+  right: Decision['right'],
+): boolean {
+  const result = (texts.get(path) ?? '').replace(oldText, () => newText);
+  return right.some((files) => files.get(path) === result);
 }
 
 /** Of a file of many: digits that no single-precision sum can tell from more. */
 function shortened({ at, ids, bias }: TokenChoice): TokenChoice {
   return { at, ids, bias: bias.map((value) => Number(value.toPrecision(7))) };
+}
+
+/** The choices of a file of repairs, which no test knows: weights are those of the operators alone. */
+export async function* decisionsOfRepairs(file: string): AsyncGenerator<Decision> {
+  for await (const line of createInterface({ input: createReadStream(file) })) {
+    const decision = decisionOfRepair(JSON.parse(line) as Conversation);
+    if (decision !== undefined) yield decision;
+  }
+}
+
+export function decisionOfRepair({ id, messages }: Conversation): Decision | undefined {
+  const [user, look, listing] = messages;
+  const call = look?.role === 'assistant' ? look.calls[0] : undefined;
+  const path = String(call?.arguments.command ?? '').replace(/^cat /, '');
+  const language = languageOf(path);
+  const text = listing?.content;
+  if (user === undefined || text === undefined || language === undefined) return undefined;
+  const right = messages.flatMap((message) => {
+    const args = message.role === 'assistant' ? message.calls[0]?.arguments : undefined;
+    const { path: edited, old_str: oldText, new_str: newText } = args ?? {};
+    if (edited !== `${WORKSPACE}/${path}` || !text.includes(String(oldText))) return [];
+    return [new Map([[path, text.replace(String(oldText), () => String(newText))]])];
+  });
+  const outline = outlineOf(text, language);
+  const ranked = rankCandidates({
+    subjects: [{ path, text, language, outline, depth: 1, editable: true }],
+    failures: [],
+    hints: new Map(),
+    trace: undefined,
+    random: undefined,
+  });
+  const texts = new Map([[path, text]]);
+  const tries = openTries(ranked, texts, createLearnt()).best(Number.POSITIVE_INFINITY);
+  const edits = tries.map(({ candidate, oldText, newText }) => ({
+    path,
+    oldText,
+    newText,
+    operator: candidate.edit.operator,
+    score: candidate.score,
+  }));
+  return { id, firstMessage: user.content, texts, edits, right };
 }

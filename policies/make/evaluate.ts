@@ -11,6 +11,10 @@ import {
 import { type EvaluationSummary, summarise } from '../../src/core/evaluation/summary.ts';
 import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
 import { AGENT_VERSION } from '../../src/core/fix/version.ts';
+import {
+  createEditSearchPolicy,
+  ONE_BY_ONE,
+} from '../../src/core/policies/edit-search/edit-search.ts';
 import type { OnnxEngine } from '../../src/core/policies/onnx/engine.ts';
 import { createOnnxPolicy } from '../../src/core/policies/onnx/onnx-policy.ts';
 import type { Policy } from '../../src/core/policies/policy.ts';
@@ -81,24 +85,27 @@ export async function measure(options: MeasureOptions): Promise<EvaluationSummar
   return summarise(await readResults(file));
 }
 
-export interface FolderOptions
+export interface PartsOptions
   extends Omit<MeasureOptions, 'policy' | 'split' | 'attempts' | 'file' | 'onProgress'> {
-  readonly folder: string;
   /** Names the files of results and what is said. */
   readonly name: string;
   readonly splits: readonly SplitName[];
   readonly samplings: NanoSettings['measured']['samplings'];
-  readonly engine?: OnnxEngine;
   readonly work: string;
 }
 
-export interface FolderFigures {
+export interface FolderOptions extends PartsOptions {
+  readonly folder: string;
+  readonly engine?: OnnxEngine;
+}
+
+export interface PartFigures {
   readonly split: SplitName;
   readonly temperature: number;
   readonly summary: EvaluationSummary;
 }
 
-/** Where `measureFolder` leaves the attempts of one part at one temperature. */
+/** Where the attempts of one part at one temperature are left. */
 export function resultsFile(
   work: string,
   name: string,
@@ -109,29 +116,50 @@ export function resultsFile(
 }
 
 /** Measures the policy of a folder at every temperature on every part, anew. */
-export async function measureFolder(options: FolderOptions): Promise<readonly FolderFigures[]> {
-  const { folder, name, splits, samplings, engine, work, ...rest } = options;
-  const figures: FolderFigures[] = [];
-  for (const { temperature, attempts, limit = rest.limit } of samplings) {
-    const sampling = { temperature, topP: 1, topK: -1 };
+export async function measureFolder(options: FolderOptions): Promise<readonly PartFigures[]> {
+  const { folder, engine, samplings } = options;
+  const figures: PartFigures[] = [];
+  for (const sampled of samplings) {
+    const sampling = { temperature: sampled.temperature, topP: 1, topK: -1 };
     const scaffoldHash = currentScaffoldHash();
     const opened = await createOnnxPolicy({ folder, scaffoldHash, sampling, engine });
     if (opened.kind === 'problem') throw new Error(`${opened.reason} ${opened.remedy}`);
     try {
-      for (const split of splits) {
-        const file = resultsFile(work, name, split, temperature);
-        await rm(file, { force: true });
-        const { policy } = opened;
-        const summary = await measure({ ...rest, limit, policy, split, attempts, file });
-        figures.push({ split, temperature, summary });
-        const share = ((summary.passAt[0]?.value ?? 0) * 100).toFixed(1);
-        say(
-          `${name}, ${split} at temperature ${temperature}: pass@1 ${share} % of ${summary.tasks} tasks`,
-        );
-      }
+      figures.push(...(await measureParts(options, opened.policy, sampled)));
     } finally {
       await opened.policy.close();
     }
+  }
+  return figures;
+}
+
+/**
+ * What nano has to beat: edit-search, one edit at a time, with as many attempts and tries. It has no
+ * temperature; the seeds of its attempts spread its order.
+ */
+export async function measureEditSearch(options: PartsOptions): Promise<readonly PartFigures[]> {
+  const figures: PartFigures[] = [];
+  for (const sampled of options.samplings) {
+    figures.push(...(await measureParts(options, createEditSearchPolicy(ONE_BY_ONE), sampled)));
+  }
+  return figures;
+}
+
+async function measureParts(
+  { name, splits, work, ...rest }: PartsOptions,
+  policy: Policy,
+  { temperature, attempts, limit = rest.limit }: PartsOptions['samplings'][number],
+): Promise<readonly PartFigures[]> {
+  const figures: PartFigures[] = [];
+  for (const split of splits) {
+    const file = resultsFile(work, name, split, temperature);
+    await rm(file, { force: true });
+    const summary = await measure({ ...rest, limit, policy, split, attempts, file });
+    figures.push({ split, temperature, summary });
+    const share = ((summary.passAt[0]?.value ?? 0) * 100).toFixed(1);
+    say(
+      `${name}, ${split} at temperature ${temperature}: pass@1 ${share} % of ${summary.tasks} tasks`,
+    );
   }
   return figures;
 }

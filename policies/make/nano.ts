@@ -5,16 +5,19 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
 import { writePolicyManifest } from '../../src/core/policies/onnx/policy-folder.ts';
+import type { RehearsalRuns } from '../../src/core/tasks/rehearsal/test-runs.ts';
 import { codeChunks } from './code-chunks.ts';
-import { makeDecisions, readTokenizer } from './decisions.ts';
-import { measureFolder } from './evaluate.ts';
+import { decisionsOfRepairs, readTokenizer, writeDecisions } from './decisions.ts';
+import { measureEditSearch, measureFolder } from './evaluate.ts';
 import { type LearnerEvent, type LearnerPlace, runLearner, runModule } from './learner.ts';
+import { mineFolder } from './mined.ts';
 import { measurePinned } from './pinned.ts';
 import { openRuns, required, say } from './process.ts';
 import { makeRepairs } from './repairs.ts';
 import { FULL, type NanoSettings, type Phase, SMOKE } from './settings.ts';
-import { makeShard, tasksIn } from './shard.ts';
+import { makeShard, tasksIn, trainingTasks } from './shard.ts';
 import { type HeldOut, heldOutOf } from './split.ts';
+import { decisionsOfTasks } from './task-decisions.ts';
 
 /** Fifty held-out tasks that `npm test` plays, too; from the repository's root. */
 const PINNED_TASKS = 'policies/pinned-tasks.jsonl.gz';
@@ -36,7 +39,7 @@ async function main(): Promise<void> {
       work: { type: 'string' },
       out: { type: 'string' },
       threads: { type: 'string', default: '2' },
-      /** Stop behind this stage: demonstrations, training. */
+      /** Stop behind this stage: demonstrations, choices, training. */
       until: { type: 'string' },
     },
   });
@@ -102,25 +105,39 @@ async function main(): Promise<void> {
     const conversations = [...shards.slice(0, phase.shards), ...(phase.repairs ? [repairs] : [])];
     const choices = join(work, `${phase.name}.jsonl`);
     if (phase.learn === 'choices' && !existsSync(choices)) {
-      const counts = await makeDecisions(conversations, choices, await readTokenizer(tokenizer), {
+      const { tasks: count, seed, mined } = settings.decisions;
+      const onProgress = (tasks: number) => say(`choices: ${tasks} tasks`);
+      const from = { seed, settings, heldOut, known, onProgress };
+      const templates = await mineFolder(PACKAGES, mined.functions);
+      say(`choices: ${templates.length} functions of real code`);
+      const tasks = [
+        ...(await trainingTasks({ ...from, count })),
+        ...(await trainingTasks({ ...from, count: mined.tasks, templates })),
+      ];
+      const { testRuns } = rehearsalRuns;
+      const decisions = async function* () {
+        yield* decisionsOfTasks(tasks, settings.decisions, testRuns);
+        if (phase.repairs) yield* decisionsOfRepairs(repairs);
+      };
+      const counts = await writeDecisions(decisions(), choices, await readTokenizer(tokenizer), {
         ...settings.replies,
         leaveOut: heldOut.operators,
         mostTokens: settings.training.tokens_per_pack,
       });
       say(`choices: ${JSON.stringify(counts)}`);
     }
+    if (phase.learn === 'choices' && values.until === 'choices') return;
     const paths = phase.learn === 'choices' ? [choices] : conversations;
     await train(folder, settings, phase, paths, place, { index, start, tokenizer });
     model = join(folder, 'model');
     start = { kind: 'model', folder: model };
   }
+  model = await calibrated(model, tokenizer, settings, heldOut, rehearsalRuns, place, work);
   if (values.until === 'training') return;
 
   await makeFolder(model, out, settings, place);
   const { splits, samplings, limit } = settings.measured;
-  const figures = await measureFolder({
-    folder: out,
-    name: 'results',
+  const parts = {
     splits,
     samplings,
     set: heldOut.set,
@@ -129,7 +146,9 @@ async function main(): Promise<void> {
     seed: settings.evaluation.seed,
     testRuns: rehearsalRuns.testRuns,
     work,
-  });
+  };
+  const figures = await measureFolder({ ...parts, folder: out, name: 'results' });
+  const editSearch = await measureEditSearch({ ...parts, name: 'edit-search' });
   const { pinned } = await measurePinned(out, PINNED_TASKS, {
     budgets: settings.budgets,
     testRuns: rehearsalRuns.testRuns,
@@ -140,10 +159,47 @@ async function main(): Promise<void> {
     settings,
     heldOut: namesOf(heldOut),
     figures,
+    editSearch,
     pinned,
   };
   await writeFile(join(out, 'record.json'), `${JSON.stringify(record, undefined, 2)}\n`);
   say(`the policy is in ${out}`);
+}
+
+/**
+ * The model with its logits weighed against the sets, on tasks that it has not learnt from: those of new
+ * families, which evaluations call `new-family`; held-out tasks stay unseen.
+ */
+async function calibrated(
+  model: string,
+  tokenizer: string,
+  settings: NanoSettings,
+  heldOut: HeldOut,
+  { testRuns }: RehearsalRuns,
+  place: LearnerPlace,
+  work: string,
+): Promise<string> {
+  const out = join(work, 'calibrated');
+  if (isWhole(out)) return out;
+  const tasks = heldOut.set.entries.flatMap(({ task, split }) => {
+    const tree = heldOut.set.trees.get(task.tree);
+    return split === 'new-family' && tree !== undefined ? [{ task, tree }] : [];
+  });
+  const options = { ...settings.decisions, perTask: 1, renamed: [0] } as const;
+  const decisions = decisionsOfTasks(tasks.slice(0, settings.decisions.tasks), options, testRuns);
+  const file = join(work, 'calibration.jsonl');
+  const counts = await writeDecisions(decisions, file, await readTokenizer(tokenizer), {
+    ...settings.replies,
+    leaveOut: heldOut.operators,
+    mostTokens: settings.training.tokens_per_pack,
+  });
+  say(`calibration: ${JSON.stringify(counts)}`);
+  const { tokens_per_pack } = settings.training;
+  const data = { kind: 'conversations', paths: [file] };
+  const done = await runLearner('calibrate', { model, data, tokens_per_pack, out }, place);
+  await writeFile(join(work, 'calibration.json'), `${JSON.stringify(done)}\n`);
+  say(`calibration: logits times ${Number(done.factor).toFixed(3)}`);
+  return out;
 }
 
 async function train(

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { readResults } from '../../src/core/evaluation/results-file.ts';
+import type { OnnxEngine } from '../../src/core/policies/onnx/engine.ts';
 import type { TestRuns } from '../../src/core/tasks/rehearsal/memory-session.ts';
 import { readTaskSet } from '../../src/core/tasks/task-set.ts';
 import { type Budgets, budgetsSchema } from '../../src/core/trajectories/schema.ts';
@@ -26,7 +27,12 @@ export const pinnedSchema = z.object({
 export async function measurePinned(
   folder: string,
   tasksFile: string,
-  options: { readonly budgets: Budgets; readonly testRuns: TestRuns; readonly work: string },
+  options: {
+    readonly budgets: Budgets;
+    readonly testRuns: TestRuns;
+    readonly work: string;
+    readonly engine?: OnnxEngine;
+  },
 ): Promise<z.output<typeof pinnedSchema>> {
   const { budgets, work } = options;
   const [figures] = await measureFolder({

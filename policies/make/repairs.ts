@@ -56,10 +56,15 @@ export async function makeRepairs(
   return written;
 }
 
+/** Again from the first one behind the last; no end unless there are none. */
 async function* conversationsOf(shards: readonly string[]): AsyncGenerator<Conversation, void> {
-  for (const shard of shards) {
-    for await (const line of createInterface({ input: createReadStream(shard) })) {
-      yield JSON.parse(line) as Conversation;
+  for (let some = true; some; ) {
+    some = false;
+    for (const shard of shards) {
+      for await (const line of createInterface({ input: createReadStream(shard) })) {
+        some = true;
+        yield JSON.parse(line) as Conversation;
+      }
     }
   }
 }

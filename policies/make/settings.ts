@@ -28,6 +28,18 @@ export interface NanoSettings {
     /** In each. */
     readonly edits: number;
   };
+  /** Choices of an edit (task-decisions.ts), from tasks of their own. */
+  readonly decisions: {
+    readonly tasks: number;
+    readonly seed: number;
+    /** Functions of real code that are families as well (mined.ts), and tasks of them. */
+    readonly mined: { readonly functions: number; readonly tasks: number };
+    readonly perTask: number;
+    /** Tries before the one that helps: one of these for each. */
+    readonly wrongTries: readonly [number, ...number[]];
+    /** As in demonstrations. */
+    readonly renamed: readonly [number, ...number[]];
+  };
   /** The edits that the policy chooses from, as in policy.json (core/policies/onnx/replies). */
   readonly replies: { readonly priorPower: number; readonly mostEdits: number };
   readonly vocabulary: number;
@@ -70,7 +82,7 @@ export interface Phase {
   readonly shards: number;
   /** The repairs as well. */
   readonly repairs: boolean;
-  /** All of a conversation, only what the policy writes, or only its choice of an edit from a set. */
+  /** All of a conversation, only what the policy writes, or the choices of `decisions` and repairs. */
   readonly learn: 'everything' | 'assistant' | 'choices';
   readonly rows_per_step: number;
   readonly steps: number;
@@ -95,7 +107,7 @@ const BUDGETS: Budgets = {
 export const FULL: NanoSettings = {
   evaluation: { count: 2000, seed: 1 },
   demonstrations: {
-    shards: 3,
+    shards: 1,
     tasksPerShard: 1500,
     firstSeed: 1001,
     perTask: 4,
@@ -104,7 +116,15 @@ export const FULL: NanoSettings = {
     mostOfAShape: 8,
     mostCharacters: 4_500,
   },
-  repairs: { chunks: 20_000, variants: 1, edits: 3 },
+  repairs: { chunks: 20_000, variants: 2, edits: 3 },
+  decisions: {
+    tasks: 2_500,
+    seed: 2001,
+    mined: { functions: 1_500, tasks: 4_000 },
+    perTask: 3,
+    wrongTries: [0, 0, 1, 4],
+    renamed: [0.9, 0.9, 0.5],
+  },
   replies: { priorPower: 2, mostEdits: 400 },
   vocabulary: 1536,
   shape: {
@@ -124,44 +144,22 @@ export const FULL: NanoSettings = {
     phases: [
       {
         name: 'language',
-        shards: 2,
+        shards: 1,
         repairs: true,
         learn: 'everything',
         rows_per_step: 16,
-        steps: 200,
+        steps: 250,
         peak: 1.5e-3,
         schedule: 'constant',
         warmup_steps: 30,
       },
       {
-        name: 'replies',
-        shards: 3,
-        repairs: true,
-        learn: 'assistant',
-        rows_per_step: 16,
-        steps: 1500,
-        peak: 2e-3,
-        schedule: 'cosine',
-        warmup_steps: 30,
-      },
-      {
-        name: 'practice',
-        shards: 3,
-        repairs: true,
-        learn: 'assistant',
-        rows_per_step: 16,
-        steps: 900,
-        peak: 2e-3,
-        schedule: 'constant',
-        warmup_steps: 30,
-      },
-      {
         name: 'choices',
-        shards: 3,
+        shards: 0,
         repairs: true,
         learn: 'choices',
-        rows_per_step: 32,
-        steps: 450,
+        rows_per_step: 16,
+        steps: 1_400,
         peak: 1e-3,
         schedule: 'cosine',
         warmup_steps: 30,
@@ -189,6 +187,7 @@ export const SMOKE: NanoSettings = {
     firstSeed: 7,
   },
   repairs: { chunks: 100, variants: 1, edits: 3 },
+  decisions: { ...FULL.decisions, tasks: 20, seed: 8, mined: { functions: 8, tasks: 12 } },
   replies: { priorPower: 2, mostEdits: 400 },
   vocabulary: 400,
   shape: {

@@ -8,6 +8,7 @@ import {
 } from '../../src/core/tasks/demonstrations/plan.ts';
 import { renameTask } from '../../src/core/tasks/demonstrations/rename.ts';
 import { generateTasks } from '../../src/core/tasks/generate/generate-tasks.ts';
+import type { Template } from '../../src/core/tasks/generate/template.ts';
 import { allTemplates } from '../../src/core/tasks/generate/templates/all.ts';
 import { createChance } from '../../src/core/tasks/random.ts';
 import type { TestRuns } from '../../src/core/tasks/rehearsal/memory-session.ts';
@@ -99,6 +100,8 @@ export interface TrainingTasksOptions {
   readonly known: Set<string>;
   readonly drop?: (reason: string) => void;
   readonly onProgress: (count: number) => void;
+  /** Instead of all that are not held out. */
+  readonly templates?: readonly Template[];
 }
 
 /** At most `count` new tasks of families, operators and shapes that may be learnt from. */
@@ -110,7 +113,8 @@ export async function trainingTasks(
   const { tasks, trees } = await generateTasks({
     count,
     seed,
-    templates: allTemplates.filter(({ family }) => !heldOut.families.has(family)),
+    templates:
+      options.templates ?? allTemplates.filter(({ family }) => !heldOut.families.has(family)),
     allows: (bug, source, path) => mayTrain(heldOut, bug, source, path),
     noise,
     mostOfAShape,

@@ -6,7 +6,7 @@ import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
 import { createOnnxEngine } from '../../src/core/policies/onnx/engine.ts';
 import { createOnnxPolicy } from '../../src/core/policies/onnx/onnx-policy.ts';
 import { readTaskSet } from '../../src/core/tasks/task-set.ts';
-import { type FolderFigures, measureFolder } from './evaluate.ts';
+import { measureFolder, type PartFigures } from './evaluate.ts';
 import { type LearnerPlace, runLearner } from './learner.ts';
 import { openRuns, required, say } from './process.ts';
 import { FULL } from './settings.ts';
@@ -62,7 +62,7 @@ async function main(): Promise<void> {
     folder: string,
     samplings: typeof FULL.measured.samplings,
     limit: number,
-  ): Promise<readonly FolderFigures[]> =>
+  ): Promise<readonly PartFigures[]> =>
     measureFolder({
       folder,
       name,
@@ -81,8 +81,8 @@ async function main(): Promise<void> {
     const limit = Number(values.limit);
     const last = Number(values.steps);
     const before = await measureNow('before', policyFolder, all, limit);
-    let after: readonly FolderFigures[] = [];
-    const curve: { readonly step: number; readonly figures: readonly FolderFigures[] }[] = [];
+    let after: readonly PartFigures[] = [];
+    const curve: { readonly step: number; readonly figures: readonly PartFigures[] }[] = [];
     const steps = await runSpike({
       arm,
       seed: Number(values.seed),
@@ -91,7 +91,7 @@ async function main(): Promise<void> {
       groupSize: Number(values.group),
       rate: Number(values.rate),
       budgets: FULL.budgets,
-      model: join(nano, FULL.training.phases.at(-1)?.name ?? '', 'model'),
+      model: join(nano, 'calibrated'),
       policyFolder,
       policy,
       tasks: trainTasks(set),
@@ -131,14 +131,11 @@ function trainTasks(set: Awaited<ReturnType<typeof readTaskSet>>): readonly Spik
   });
 }
 
-/** As rows of token ids; made once, by the learner's tokenizer. */
+/** What the policy has learnt from, as rows of token ids; made once, by the learner's tokenizer. */
 async function demonstrations(nano: string, place: LearnerPlace): Promise<readonly string[]> {
   const rows = join(nano, 'rows.jsonl');
   if (!existsSync(rows)) {
-    const { shards } = FULL.demonstrations;
-    const conversations = Array.from({ length: shards }, (_, at) =>
-      join(nano, `shard-${at}.jsonl`),
-    );
+    const conversations = [join(nano, `${FULL.training.phases.at(-1)?.name}.jsonl`)];
     const request = { conversations, tokenizer: join(nano, 'tokenizer'), out: rows };
     await runLearner('encode', request, place);
   }

@@ -33,6 +33,16 @@ const unusedOfDockerode = {
   },
 };
 
+/** The server's entry is a bundle of its own, next to the command line, which loads it when it is asked for. */
+const serverApart = {
+  name: 'server-apart',
+  setup(builder) {
+    builder.onResolve({ filter: /\/server\/src\/entry\.ts$/ }, ({ kind }) =>
+      kind === 'entry-point' ? undefined : { path: './server.js', external: true },
+    );
+  },
+};
+
 /** @type {import('esbuild').BuildOptions} */
 export const bundleOptions = {
   bundle: true,
@@ -43,14 +53,25 @@ export const bundleOptions = {
   mainFields: ['module', 'main'],
   // Files for the sandbox are imported as text.
   loader: { '.sh': 'text', '.py': 'text' },
-  plugins: [assetModules, unusedOfDockerode],
+  plugins: [assetModules, unusedOfDockerode, serverApart],
   // Native code and WASM, found next to the package's own files.
-  external: ['onnxruntime-node', 'onnxruntime-web'],
+  external: ['onnxruntime-node', 'onnxruntime-web', 'better-sqlite3'],
   // Dependencies in CommonJS form call require() for Node's own modules.
   banner: {
     js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
   },
   logLevel: 'warning',
+};
+
+/**
+ * The training server. `ws` has optional parts in native code, which it does without.
+ *
+ * @type {import('esbuild').BuildOptions}
+ */
+export const serverOptions = {
+  ...bundleOptions,
+  entryPoints: { server: 'server/src/entry.ts' },
+  external: [...bundleOptions.external, 'bufferutil', 'utf-8-validate'],
 };
 
 /** Programs that run in a process of their own, next to the command line and to the extension. */

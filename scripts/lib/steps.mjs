@@ -77,7 +77,8 @@ export async function installDependencies() {
   }
   const code = await step('Installing npm packages', () =>
     run(npm(), ['ci', '--no-audit', '--no-fund'], {
-      // Its install script would download GPU libraries that the CPU does not need.
+      // No package needs its install script (.npmrc): that of onnxruntime-node would download GPU libraries,
+      // that of better-sqlite3 what this does not reach everywhere; scripts/lib/sqlite.mjs builds it.
       env: { ...process.env, ONNXRUNTIME_NODE_INSTALL: 'skip' },
     }),
   );
@@ -122,16 +123,26 @@ const SYSTEM_PACKAGES = [
   { program: 'bwrap', package: 'bubblewrap', purpose: 'isolation of attempts' },
   { program: 'git', package: 'git', purpose: 'snapshots and patches' },
   { program: 'rg', package: 'ripgrep', purpose: 'fast search (optional)', optional: true },
+  {
+    program: 'strace',
+    package: 'strace',
+    purpose: 'one test of the training server (optional)',
+    optional: true,
+    tests: true,
+  },
   { program: 'python3', package: 'python3', purpose: 'Python examples and tests' },
 ];
 
 /**
  * Installs missing system packages where that is allowed: root on a Debian-like system, and
  * `--yes`, CI=true, a yes at the prompt, or no terminal in a container. Otherwise names them.
+ * @param tests also what only tests need
  * @returns names of what is still missing
  */
-export async function installSystemPackages({ yes }) {
-  const missing = SYSTEM_PACKAGES.filter(({ program }) => !onPath(program));
+export async function installSystemPackages({ yes, tests = false }) {
+  const missing = SYSTEM_PACKAGES.filter(
+    (item) => !onPath(item.program) && (tests || item.tests !== true),
+  );
   if (needsVenvPackage())
     missing.push({ package: 'python3-venv', purpose: 'an environment for pytest' });
   if (missing.length === 0) return [];

@@ -9,9 +9,11 @@ import {
 } from './commands/env.ts';
 import { EVAL_SPLITS, evalCommand } from './commands/eval.ts';
 import { fixCommand } from './commands/fix.ts';
+import { serveCommand } from './commands/serve.ts';
 import { tasksBuildCommand } from './commands/tasks.ts';
 import { tasksCheckCommand } from './commands/tasks-check.ts';
 import { testsCommand } from './commands/tests.ts';
+import { tokenCreateCommand, tokenListCommand, tokenRevokeCommand } from './commands/token.ts';
 import { exportCommand, listCommand, showCommand } from './commands/trajectories.ts';
 import type { CliContext } from './context.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -218,6 +220,39 @@ export function createProgram(context: CliContext): {
       new Option('--format <format>', 'jsonl or atif').choices(['jsonl', 'atif']).default('jsonl'),
     )
     .action(act((ids: string[], options) => exportCommand(ids, options, context)));
+
+  program
+    .command('serve')
+    .description('Run the training server: it takes trajectories in and keeps them')
+    .option('--config <file>', 'configuration (TOML); see docs/server.md')
+    .option('--data <dir>', 'folder for everything that is kept')
+    .option('--host <address>', 'address to listen at; beyond this machine only with TLS')
+    .option('--port <n>', 'port to listen at, 0 for any (default: 7317)', wholeNumber)
+    .option('--json', 'one JSON document on standard output when it listens', false)
+    .action(act((options) => serveCommand(options, context)));
+
+  const token = program.command('token').description('Tokens for the training server');
+  const tokenPlace = (command: Command): Command =>
+    command
+      .option('--config <file>', 'configuration of the server')
+      .option('--data <dir>', 'data folder of the server')
+      .option('--json', 'one JSON document on standard output', false);
+  tokenPlace(token.command('create'))
+    .description('Make a token; it is shown once')
+    .argument('<name>', 'who it is for')
+    .addOption(
+      new Option('--role <role>', 'what it allows')
+        .choices(['contributor', 'admin'])
+        .default('contributor'),
+    )
+    .action(act((name: string, options) => tokenCreateCommand(name, options, context)));
+  tokenPlace(token.command('list'))
+    .description('List tokens')
+    .action(act((options) => tokenListCommand(options, context)));
+  tokenPlace(token.command('revoke'))
+    .description('Make a token worthless')
+    .argument('<id>', 'see `token list`')
+    .action(act((id: string, options) => tokenRevokeCommand(id, options, context)));
 
   return {
     async run(argv) {

@@ -18,6 +18,7 @@ COMMANDS = (
     "export",
     "grpo",
     "evaluate-loss",
+    "calibrate",
     "checkpoint-to-model",
 )
 
@@ -75,6 +76,8 @@ def run(command: str, source: TextIO, stream: TextIO, stop: Stop) -> int:
             outcome = commands.run_evaluate_loss(
                 parse_json(contract.EvaluateLossRequest, line, where)
             )
+        elif command == "calibrate":
+            outcome = commands.run_calibrate(parse_json(contract.CalibrateRequest, line, where))
         elif command == "checkpoint-to-model":
             outcome = commands.run_checkpoint_to_model(
                 parse_json(contract.CheckpointToModelRequest, line, where)

@@ -65,6 +65,7 @@ def packed_logits(model: nn.Module, packed: PackedRows, places: Tensor | None = 
 
     places: int64 [N], only after these tokens: [N, V].
     """
+    assert packed.parents is None, "transformers' modules know no common beginnings"
     output = model(
         input_ids=packed.ids[None],
         position_ids=packed.positions[None],
@@ -107,12 +108,21 @@ def learnt_logits(model: nn.Module, packed: PackedRows) -> Tensor:
 
     Softmax of a line is the distribution that the token was drawn from: see `within_choices`.
     """
+    logits = vocabulary_logits(model, packed)
+    return logits if packed.choices is None else within_choices(logits, packed.choices)
+
+
+def vocabulary_logits(model: nn.Module, packed: PackedRows) -> Tensor:
+    """float32 [N, V]: as `learnt_logits`, choices not looked at."""
     places = packed.loss_mask.nonzero()[:, 0] - 1
     if isinstance(model, Qwen2ForCausalLM) and training_forward.can_use(model):
-        logits = training_forward.learnt_logits(model, packed, places)
-    else:
-        logits = packed_logits(model, packed, places).float()
-    return logits if packed.choices is None else within_choices(logits, packed.choices)
+        return training_forward.learnt_logits(model, packed, places)
+    return packed_logits(model, packed, places).float()
+
+
+def can_share(model: nn.Module) -> bool:
+    """Whether `learnt_logits` takes packs of families (sharing.py)."""
+    return isinstance(model, Qwen2ForCausalLM) and training_forward.can_use(model)
 
 
 def within_choices(logits: Tensor, choices: PackedChoices) -> Tensor:

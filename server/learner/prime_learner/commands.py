@@ -13,8 +13,10 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 from tokenizers import Tokenizer
 from transformers import Qwen2ForCausalLM
 
+from .calibrate import calibrate, scale_logits
 from .checkpoint import check_replaceable, write_folder
 from .contract import (
+    CalibrateRequest,
     CheckpointToModelRequest,
     ConversationsData,
     EncodeRequest,
@@ -193,6 +195,18 @@ def run_evaluate_loss(request: EvaluateLossRequest) -> Outcome:
         if len(row.ids) > model.config.max_position_embeddings:
             raise InputError(f"row {row.id} has {len(row.ids)} tokens, more than the model takes")
     return Outcome("done", evaluate_loss(model, tokenizer, rows, request.tokens_per_pack))
+
+
+def run_calibrate(request: CalibrateRequest) -> Outcome:
+    check_replaceable(request.out)
+    if request.threads is not None:
+        torch.set_num_threads(request.threads)
+    model, tokenizer = load_source(ModelFolder(kind="model", folder=request.model))
+    rows = read_data(request.data, tokenizer)
+    calibration = calibrate(model, rows, request.tokens_per_pack)
+    scale_logits(model, calibration.factor)
+    _write_model(model, tokenizer, request.out)
+    return Outcome("done", {**asdict(calibration), "out": str(request.out)})
 
 
 def run_checkpoint_to_model(request: CheckpointToModelRequest) -> Outcome:

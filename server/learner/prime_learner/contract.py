@@ -122,6 +122,17 @@ class EvaluateLossRequest(Request):
     threads: int | None = Field(default=None, gt=0)
 
 
+class CalibrateRequest(Request):
+    """The model of a folder with its logits weighed anew against the sets that rows were chosen from."""
+
+    model: Path
+    data: Annotated[RowsData | ConversationsData, Field(discriminator="kind")]
+    """Not learnt from. Every row has choices."""
+    tokens_per_pack: int = Field(default=4096, gt=0)
+    threads: int | None = Field(default=None, gt=0)
+    out: Path
+
+
 class CheckpointToModelRequest(Request):
     checkpoint: CheckpointFolder
     out: Path

@@ -23,8 +23,9 @@ from .grpo import (
     rollout_weight,
 )
 from .gradient_workers import GradientWorkers, split_evenly
-from .packing import PackedRows, pack, plan_packs
+from .packing import PackedRows, pack_families, plan_packs
 from .rows import Reinforcement, TrainingRow
+from .sharing import Family, plan_families
 from .strict import InputError
 
 
@@ -43,6 +44,8 @@ class GrpoPack:
 class GrpoBatch:
     packs: tuple[GrpoPack, ...]
     """Empty: nothing to learn from; the step is left out, and the counts say why."""
+    tokens: int
+    """Of the rows in the gradient, whatever they share."""
     rollouts: int
     """In the gradient."""
     excluded: Mapping[str, int]
@@ -64,6 +67,7 @@ def prepare_batch(
     *,
     current_version: int | None = None,
     context: int | None = None,
+    share: bool = False,
 ) -> GrpoBatch:
     """Advantages over groups, then packs of the rows that are in the gradient.
 
@@ -71,6 +75,7 @@ def prepare_batch(
         oldest_version: groups of a policy version below it are stale and left out.
         current_version: of the weights that learn; none can be younger. None: the youngest in `rows`.
         context: most tokens that the model takes.
+        share: compute common beginnings of rows once (`attention.can_share`).
 
     Raises:
         InputError: rows without `reinforcement`, rows of a rollout that disagree, or a version that never was.
@@ -108,12 +113,20 @@ def prepare_batch(
         if rollout.id in advantages.by_rollout
     }
     used = [row for row in rows if row.learnt_tokens and _about(row).rollout in weights]
+    plan = (
+        plan_families(used, tokens_per_pack)
+        if share
+        else tuple(
+            tuple(Family((index,), 0) for index in indices)
+            for indices in plan_packs([len(row.ids) for row in used], tokens_per_pack)
+        )
+    )
     packs = tuple(
-        _grpo_pack([used[index] for index in indices], advantages.by_rollout, weights)
-        for indices in plan_packs([len(row.ids) for row in used], tokens_per_pack)
+        _grpo_pack(used, families, advantages.by_rollout, weights) for families in plan
     )
     return GrpoBatch(
         packs=packs,
+        tokens=sum(len(row.ids) for row in used),
         rollouts=count,
         excluded=excluded,
         groups=advantages.groups,
@@ -195,15 +208,24 @@ def _entropy(logits: Tensor) -> float:
 
 
 def _grpo_pack(
-    rows: Sequence[TrainingRow], advantages: Mapping[str, float], weights: Mapping[str, float]
+    rows: Sequence[TrainingRow],
+    families: Sequence[Family],
+    advantages: Mapping[str, float],
+    weights: Mapping[str, float],
 ) -> GrpoPack:
-    packed = pack(rows)
-    abouts = [_about(row) for row in rows]
+    packed = pack_families(rows, families)
+    members = [rows[index] for family in families for index in family.rows]
+    abouts = [_about(row) for row in members]
     of_row = packed.row_of_token[packed.loss_mask]
-    logprobs = torch.tensor([value for about in abouts for value in about.logprobs or ()])
+    logprobs = [
+        value
+        for row, about in zip(members, abouts, strict=True)
+        for value, learnt in zip(about.logprobs or (), row.loss_mask, strict=True)
+        if learnt == 1
+    ]
     return GrpoPack(
         rows=packed,
-        sampler_logprobs=logprobs[packed.loss_mask],
+        sampler_logprobs=torch.tensor(logprobs),
         advantages=torch.tensor([advantages[about.rollout] for about in abouts])[of_row],
         weights=torch.tensor([weights[about.rollout] for about in abouts])[of_row],
     )

@@ -24,7 +24,7 @@ from safetensors.torch import save_model as save_weights
 from torch import Tensor
 from transformers import Qwen2ForCausalLM
 
-from .attention import use_packed_attention
+from .attention import can_share, use_packed_attention
 from .checkpoint import Checkpoint, find_latest, remove_old, write_checkpoint
 from .grpo import GrpoLoss, GrpoOptions, Mismatch, mismatch
 from .grpo_batch import GrpoBatch, PackResult, add_gradient, prepare_batch
@@ -209,6 +209,7 @@ class GrpoRun:
             oldest_version=max(0, version - options.max_staleness),
             current_version=version,
             context=self.model.config.max_position_embeddings,
+            share=can_share(self.model),
         )
         clock.lap("prepare")
         metrics = _about(batch)
@@ -415,7 +416,8 @@ def _about(batch: GrpoBatch) -> dict[str, object]:
         "excluded": dict(sorted(batch.excluded.items())),
         "staleness_mean": _mean(staleness),
         "staleness_max": max(staleness, default=0),
-        "tokens": sum(part.rows.tokens for part in batch.packs),
+        "tokens": batch.tokens,
+        "computed_tokens": sum(part.rows.tokens for part in batch.packs),
         "learnt_tokens": sum(part.sampler_logprobs.numel() for part in batch.packs),
     }
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from .rows import TrainingRow
+from .sharing import Family
 from .strict import InputError
 
 
@@ -30,20 +31,23 @@ class PackedChoices:
 
 @dataclass(frozen=True)
 class PackedRows:
-    """S rows with T tokens together."""
+    """S segments with T tokens together: rows, or common beginnings of rows and what is left of each."""
 
     ids: Tensor
     """int64 [T]"""
     positions: Tensor
     """int64 [T], from 0 in each row"""
     cu_seqlens: Tensor
-    """int32 [S + 1]: row s holds the tokens from cu_seqlens[s] up to but not including cu_seqlens[s + 1]"""
+    """int32 [S + 1]: segment s holds the tokens from cu_seqlens[s] up to but not including cu_seqlens[s + 1]"""
     loss_mask: Tensor
     """bool [T]"""
     row_of_token: Tensor
-    """int64 [T]: which of the S rows"""
+    """int64 [T]: which of the rows; of a common beginning the first one that has it"""
     choices: PackedChoices | None = None
     """None: no row has any."""
+    parents: tuple[int | None, ...] | None = None
+    """Of each segment the one that it goes on from, which has no parent itself; its children follow it at
+    once. None: each segment is a row."""
 
     @property
     def tokens(self) -> int:
@@ -67,6 +71,44 @@ def pack(rows: Sequence[TrainingRow], device: torch.device | None = None) -> Pac
         ),
         row_of_token=row_of_token.to(device),
         choices=_pack_choices(rows, device),
+    )
+
+
+def pack_families(
+    rows: Sequence[TrainingRow], families: Sequence[Family], device: torch.device | None = None
+) -> PackedRows:
+    """The rows of the families, in their order, with common beginnings once. Not for every forward pass:
+    see `attention.can_share`."""
+    ordered = [rows[index] for family in families for index in family.rows]
+    if all(family.shared == 0 for family in families):
+        return pack(ordered, device)
+    # Of each segment: where in its row it begins and ends, the row, and the parent.
+    segments: list[tuple[int, int, int, int | None]] = []
+    row = 0
+    for family in families:
+        parent = None
+        if family.shared > 0:
+            parent = len(segments)
+            segments.append((0, family.shared, row, None))
+        for _ in family.rows:
+            segments.append((family.shared, len(ordered[row].ids), row, parent))
+            row += 1
+    lengths = torch.tensor([end - start for start, end, _, _ in segments])
+    ends = torch.cumsum(lengths, dim=0)
+    mask = [ordered[of].loss_mask[start:end] for start, end, of, _ in segments]
+    return PackedRows(
+        ids=torch.tensor(
+            [token for start, end, of, _ in segments for token in ordered[of].ids[start:end]],
+            device=device,
+        ),
+        positions=torch.cat([torch.arange(start, end) for start, end, _, _ in segments]).to(device),
+        cu_seqlens=torch.cat((torch.zeros(1, dtype=torch.int64), ends)).to(torch.int32).to(device),
+        loss_mask=torch.tensor([learnt == 1 for part in mask for learnt in part], device=device),
+        row_of_token=torch.repeat_interleave(
+            torch.tensor([of for _, _, of, _ in segments]), lengths
+        ).to(device),
+        choices=_pack_choices(ordered, device),
+        parents=tuple(parent for _, _, _, parent in segments),
     )
 
 

@@ -8,7 +8,8 @@ on a CPU a third of a step went into element-wise work around the matrix product
   product, and so are gate and up;
 * the rotation is one complex product: the two halves of a head are interleaved by the order of the
   rows of its (small) weight, which no dot product of a query and a key notices;
-* norm and gate have backward passes written by hand.
+* norm and gate have backward passes written by hand;
+* a beginning that several rows have in common is computed once (sharing.py).
 
 T tokens in the pack, N places, H heads, K kv heads, D head size, E hidden size, F feed-forward size.
 """
@@ -16,6 +17,7 @@ T tokens in the pack, N places, H heads, K kv heads, D head size, E hidden size,
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -30,13 +32,13 @@ def learnt_logits(model: Qwen2ForCausalLM, packed: PackedRows, places: Tensor) -
     """float32 [N, V]: what the model says after each of the tokens at `places` (int64 [N])."""
     decoder = model.model
     rotation = _rotation(model, packed.positions)
-    lengths = torch.diff(packed.cu_seqlens).tolist()
+    layout = _layout(packed)
     embedding = decoder.embed_tokens
     # With its padding index, as the module has it: that token's row gets no gradient from here.
     hidden = functional.embedding(packed.ids, embedding.weight, embedding.padding_idx)
     last = len(decoder.layers) - 1
     for index, layer in enumerate(decoder.layers):
-        mixed = _attention(layer, hidden, rotation, lengths)
+        mixed = _attention(layer, hidden, rotation, layout)
         if index == last:
             mixed, hidden = mixed[places], hidden[places]
         hidden = torch.addmm(hidden, mixed, layer.self_attn.o_proj.weight.t())
@@ -60,7 +62,52 @@ def can_use(model: Qwen2ForCausalLM) -> bool:
     )
 
 
-def _attention(layer: Any, hidden: Tensor, rotation: Tensor, lengths: list[int]) -> Tensor:
+@dataclass(frozen=True)
+class _Children:
+    """C segments that go on from one parent of P tokens, the longest of them S tokens long."""
+
+    slots: Tensor
+    """int64 [C, S]: where in the pack their tokens are; behind the end of a segment any place."""
+    mask: Tensor
+    """bool [S, P + S]: what each sees, the parent first. What is behind the end of one is seen by nobody
+    that counts."""
+    kept: Tensor
+    """int64 [tokens]: of C · S, those that are tokens, as they come in the pack."""
+
+
+@dataclass(frozen=True)
+class _Layout:
+    lengths: list[int]
+    """Of the segments."""
+    children: dict[int, _Children]
+    """By the segment that they go on from."""
+    is_child: list[bool]
+
+
+def _layout(packed: PackedRows) -> _Layout:
+    lengths: list[int] = torch.diff(packed.cu_seqlens).tolist()
+    starts: list[int] = packed.cu_seqlens.tolist()
+    parents = packed.parents or (None,) * len(lengths)
+    members: dict[int, list[int]] = {}
+    for index, parent in enumerate(parents):
+        if parent is not None:
+            members.setdefault(parent, []).append(index)
+    children: dict[int, _Children] = {}
+    for parent, indices in members.items():
+        own = torch.tensor([lengths[index] for index in indices])
+        steps = torch.arange(int(own.max()))
+        valid = steps[None] < own[:, None]
+        begins = torch.tensor([starts[index] for index in indices])
+        seen = torch.ones(len(steps), lengths[parent] + len(steps), dtype=torch.bool)
+        children[parent] = _Children(
+            slots=torch.where(valid, begins[:, None] + steps, begins[:, None]),
+            mask=seen.tril(diagonal=lengths[parent]),
+            kept=valid.flatten().nonzero()[:, 0],
+        )
+    return _Layout(lengths, children, [parent is not None for parent in parents])
+
+
+def _attention(layer: Any, hidden: Tensor, rotation: Tensor, layout: _Layout) -> Tensor:
     """[T, E] → [T, H · D], before the output projection. Causal within each row."""
     module = layer.self_attn
     size: int = module.head_dim
@@ -84,18 +131,54 @@ def _attention(layer: Any, hidden: Tensor, rotation: Tensor, lengths: list[int])
     key, value = (
         part.transpose(0, 1)[:, None].expand(-1, shared, -1, -1) for part in (key, value)
     )
-    mixed = [
-        functional.scaled_dot_product_attention(q, k, v, is_causal=True, scale=module.scaling)
-        .permute(2, 0, 1, 3)
-        .flatten(1)
-        for q, k, v in zip(
-            torch.split(query, lengths, dim=2),
-            torch.split(key, lengths, dim=2),
-            torch.split(value, lengths, dim=2),
-            strict=True,
+    segments = zip(
+        torch.split(query, layout.lengths, dim=2),
+        torch.split(key, layout.lengths, dim=2),
+        torch.split(value, layout.lengths, dim=2),
+        layout.is_child,
+        strict=True,
+    )
+    mixed: list[Tensor] = []
+    for index, (q, k, v, is_child) in enumerate(segments):
+        if is_child:
+            continue  # With its parent.
+        own = functional.scaled_dot_product_attention(
+            q, k, v, is_causal=True, scale=module.scaling
         )
-    ]
+        mixed.append(own.permute(2, 0, 1, 3).flatten(1))
+        children = layout.children.get(index)
+        if children is not None:
+            mixed.append(_attend_children(query, (key, k), (value, v), children, module.scaling))
     return torch.cat(mixed)
+
+
+def _attend_children(
+    query: Tensor,
+    keys: tuple[Tensor, Tensor],
+    values: tuple[Tensor, Tensor],
+    children: _Children,
+    scale: float,
+) -> Tensor:
+    """[tokens of the children, H · D]. query: of the pack; keys and values: of the pack, of the parent."""
+
+    def batched(part: Tensor) -> Tensor:
+        """[K, H / K, T, D] → [C, H, S, D]"""
+        return part[:, :, children.slots].permute(2, 0, 1, 3, 4).flatten(1, 2)
+
+    def behind(parent: Tensor, own: Tensor) -> Tensor:
+        """[C, H, P + S, D]"""
+        first = parent.flatten(0, 1)[None].expand(len(own), -1, -1, -1)
+        return torch.cat((first, own), dim=2)
+
+    mixed = functional.scaled_dot_product_attention(
+        batched(query),
+        behind(keys[1], batched(keys[0])),
+        behind(values[1], batched(values[0])),
+        attn_mask=children.mask,
+        scale=scale,
+    )
+    # [C, H, S, D] → [C · S, H · D]
+    return mixed.transpose(1, 2).flatten(2).flatten(0, 1)[children.kept]
 
 
 def _feed_forward(layer: Any, hidden: Tensor) -> Tensor:

@@ -184,7 +184,9 @@ def test_an_unknown_option_deep_inside_is_named(tmp_path: Path) -> None:
 def test_a_command_that_does_not_exist_is_answered_at_once() -> None:
     code, events, errors = _run("fly", {})
     assert (code, events) == (2, [])
-    names = "train-tokenizer,encode,warm-start,export,grpo,evaluate-loss,checkpoint-to-model"
+    names = (
+        "train-tokenizer,encode,warm-start,export,grpo,evaluate-loss,calibrate,checkpoint-to-model"
+    )
     assert errors == f"usage: python -m prime_learner {{{names}}} < request.json\n"
 
 

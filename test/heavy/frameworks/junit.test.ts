@@ -363,4 +363,18 @@ describe('Gradle with JUnit 4', () => {
       await other.close();
     }
   });
+
+  test('grading: planted tests behave, a fix is solved, a changed test is reverted', async () => {
+    const graded = await gradedProject(junit, files);
+    expect(graded.baseline.canaryFiles).toEqual([file]);
+    expect(
+      await graded.grade({ 'src/main/java/shop/Calc.java': calc.replace('a - b', 'a + b') }),
+    ).toMatchObject({ verdict: 'passed', strict: { canaries: [] } });
+    expect(
+      await graded.grade({
+        'src/main/java/shop/Calc.java': `${calc}// no fix\n`,
+        [file]: junit4('  @Test\n  public void adds() {}\n\n  @Test\n  public void zero() {}'),
+      }),
+    ).toMatchObject({ verdict: 'failed', reverted: [file] });
+  });
 });

@@ -1,8 +1,8 @@
 import type { ToolCall } from '../../agent/messages.ts';
 import type { Budgets } from '../../trajectories/schema.ts';
 import type { Policy, PolicyReply, PolicyRequest, PolicySession } from '../policy.ts';
-import { searchFix } from './search.ts';
-import type { Steps } from './steps.ts';
+import { type SearchOptions, searchFix } from './search.ts';
+import type { EditChoice, Steps } from './steps.ts';
 
 /** What an attempt of this policy needs: many turns, but no tokens of a model. */
 export const EDIT_SEARCH_BUDGETS: Budgets = {
@@ -26,6 +26,11 @@ export interface EditSearchOptions {
   readonly batch?: number;
   /** Files that are read at most. */
   readonly files?: number;
+  /** Another choice of what is tried, among so many edits that score most; one per turn. */
+  readonly choose?: {
+    readonly offered: number;
+    readonly pick: (choice: EditChoice) => number;
+  };
 }
 
 /**
@@ -39,7 +44,9 @@ export function createEditSearchPolicy(options: EditSearchOptions = {}): Policy 
     turns: options.turns ?? EDIT_SEARCH_BUDGETS.turns,
     batch: options.batch ?? 4,
     files: options.files ?? 24,
+    offered: options.choose?.offered,
   };
+  const pick = options.choose?.pick ?? (() => 0);
   return {
     description: {
       kind: 'edit-search',
@@ -48,11 +55,15 @@ export function createEditSearchPolicy(options: EditSearchOptions = {}): Policy 
       // There is nothing to sample: the seed decides the order.
       sampling: { temperature: 0, topP: 1, topK: -1 },
     },
-    start: async (seed) => createSession(seed, plan),
+    start: async (seed) => createSession(seed, plan, pick),
   };
 }
 
-function createSession(seed: number, plan: Required<EditSearchOptions>): PolicySession {
+function createSession(
+  seed: number,
+  plan: SearchOptions,
+  pick: (choice: EditChoice) => number,
+): PolicySession {
   let steps: Steps<void> | undefined;
   let calls = 0;
   return {
@@ -60,12 +71,16 @@ function createSession(seed: number, plan: Required<EditSearchOptions>): PolicyS
       request.signal.throwIfAborted();
       const started = steps !== undefined;
       steps ??= searchFix(firstUserMessage(request), seed, plan);
-      const step = steps.next(started ? lastObservations(request) : []);
-      if (step.done === true) return reply('There is nothing left to try.', []);
-      request.onText?.(step.value.say);
+      let step = steps.next(started ? lastObservations(request) : []);
+      while (step.done !== true && step.value.kind === 'choice')
+        step = steps.next(pick(step.value));
+      if (step.done === true || step.value.kind === 'choice')
+        return reply('There is nothing left to try.', []);
+      const { value } = step;
+      request.onText?.(value.say);
       return reply(
-        step.value.say,
-        step.value.calls.map((call) => {
+        value.say,
+        value.calls.map((call) => {
           calls += 1;
           return { id: `call-${calls}`, ...call };
         }),

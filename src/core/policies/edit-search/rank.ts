@@ -3,7 +3,7 @@ import type { FunctionOutline, Outline } from '../../tasks/operators/functions.t
 import { listEdits } from '../../tasks/operators/list-edits.ts';
 import { type FailureBlock, fileOf } from './failures.ts';
 import type { Hints } from './hints.ts';
-import type { Block } from './trace.ts';
+import type { Trace } from './trace.ts';
 
 /** A source file that was viewed. */
 export interface Subject {
@@ -126,9 +126,7 @@ export interface RankInput {
   readonly failures: readonly FailureBlock[];
   readonly hints: Hints;
   /** undefined: unknown which blocks ran. */
-  readonly trace:
-    | { readonly blocks: readonly Block[]; readonly ran: ReadonlySet<number> }
-    | undefined;
+  readonly trace: Trace | undefined;
   /** Spreads the order; undefined: the plain order. */
   readonly random: (() => number) | undefined;
 }

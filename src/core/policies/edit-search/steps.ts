@@ -6,11 +6,47 @@ export interface Turn {
   readonly calls: readonly Pick<ToolCall, 'name' | 'arguments'>[];
 }
 
+/** An edit that could be tried next. */
+export interface OfferedEdit {
+  readonly path: string;
+  readonly oldText: string;
+  readonly newText: string;
+  /** Of the operator, as in core/tasks/operators. */
+  readonly operator: string;
+  /** How promising, above 0, in any unit. */
+  readonly score: number;
+}
+
+/** One of these edits is to be chosen; a turn that tries it comes next. */
+export interface EditChoice {
+  /** Of the files that may be edited, as they stand, nearest to the failing test first. */
+  readonly texts: ReadonlyMap<string, string>;
+  /** At least one; the most promising first. */
+  readonly edits: readonly OfferedEdit[];
+}
+
+export type Step = ({ readonly kind: 'turn' } & Turn) | ({ readonly kind: 'choice' } & EditChoice);
+
 /**
  * The search is a generator: it yields a turn and is resumed with the texts of the observations, one
- * per call. So it reads like a program although it acts through the conversation alone.
+ * per call; or a choice, and is resumed with the index of an edit. So it reads like a program although
+ * it acts through the conversation alone.
  */
-export type Steps<Result> = Generator<Turn, Result, readonly string[]>;
+export type Steps<Result> = Generator<Step, Result, readonly string[] | number>;
+
+/** @returns the observations, one per call */
+export function* act(turn: Turn): Steps<readonly string[]> {
+  const seen = yield { kind: 'turn', ...turn };
+  if (typeof seen === 'number') throw new TypeError('A turn is answered by its observations.');
+  return seen;
+}
+
+/** @returns the index of the edit that was chosen */
+export function* choose(choice: EditChoice): Steps<number> {
+  const index = yield { kind: 'choice', ...choice };
+  if (typeof index !== 'number') throw new TypeError('A choice is answered by an index.');
+  return index;
+}
 
 type Call = Turn['calls'][number];
 
@@ -67,7 +103,10 @@ export function* viewAll(
   for (let round = 0; open.length > 0 && round < VIEWS_PER_FILE; round++) {
     const asked = open;
     open = [];
-    const seen = yield { say, calls: asked.map(({ path, range }) => call.view(path, range)) };
+    const seen = yield* act({
+      say,
+      calls: asked.map(({ path, range }) => call.view(path, range)),
+    });
     for (const [index, { path }] of asked.entries()) {
       const known = lines.get(path);
       if (known === undefined) continue;

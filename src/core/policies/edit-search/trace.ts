@@ -1,6 +1,6 @@
 import type { Language, TextRange } from '../../tasks/operators/edit.ts';
 import { grammarOf } from '../../tasks/operators/grammars.ts';
-import { absolute, call } from './steps.ts';
+import { absolute, act, call, type Steps } from './steps.ts';
 
 /**
  * Which blocks does the failing test run at all? Every block gets a line that notes its number once
@@ -12,6 +12,12 @@ export interface Block extends TextRange {
   readonly number: number;
 }
 
+/** What one run with instrumented files told. */
+export interface Trace {
+  readonly blocks: readonly Block[];
+  readonly ran: ReadonlySet<number>;
+}
+
 export interface Instrumented {
   readonly path: string;
   readonly text: string;
@@ -21,6 +27,33 @@ export interface Instrumented {
 const NOTES = '/tmp/.edit-search-trace';
 const ORIGINALS = '/tmp/.edit-search-original';
 const HEREDOC = 'EDIT_SEARCH_END_OF_FILE';
+const SHOW_NOTES = `sort -un ${NOTES} 2>/dev/null; rm -f ${NOTES}`;
+const TRACED_BYTES = 60_000;
+
+/** @returns undefined: it could not be found out */
+export function* findBlocksThatRun(
+  files: readonly { readonly path: string; readonly text: string; readonly language: Language }[],
+): Steps<Trace | undefined> {
+  const instrumented: Instrumented[] = [];
+  let bytes = 0;
+  let number = 1;
+  for (const { path, text, language } of files) {
+    if (bytes + text.length > TRACED_BYTES) continue;
+    const traced = instrument(path, text, language, number);
+    if (traced === undefined) continue;
+    bytes += traced.text.length;
+    number += traced.blocks.length;
+    instrumented.push(traced);
+  }
+  if (instrumented.length === 0) return undefined;
+  const seen = yield* act({
+    say: 'Finding out which blocks the failing test runs; the files are put back at once.',
+    calls: traceCalls(instrumented),
+  });
+  const ran = readTrace(seen[2]);
+  if (ran.size === 0) return undefined;
+  return { blocks: instrumented.flatMap((item) => item.blocks), ran };
+}
 
 export function instrument(
   path: string,
@@ -104,8 +137,32 @@ export function traceCalls(files: readonly Instrumented[]) {
   return [
     call.bash([`rm -f ${NOTES}`, ...place].join('\n')),
     call.runTests(),
-    call.bash([...restore, `sort -un ${NOTES} 2>/dev/null; rm -f ${NOTES}`].join('\n')),
+    call.bash([...restore, SHOW_NOTES].join('\n')),
   ];
+}
+
+/** What a command of `traceCalls` does, for a place without a shell; undefined: it is another command. */
+export type TraceCommand =
+  | { readonly kind: 'place'; readonly texts: ReadonlyMap<string, string> }
+  | { readonly kind: 'restore' };
+
+export function readTraceCommand(command: string): TraceCommand | undefined {
+  if (command.startsWith('cat ') && command.endsWith(`${SHOW_NOTES}`)) return { kind: 'restore' };
+  const [first, ...rest] = command.split(`\n${HEREDOC}`);
+  if (!first?.startsWith(`rm -f ${NOTES}\n`) || rest.at(-1) !== '') return undefined;
+  const parts = [first.slice(`rm -f ${NOTES}`.length), ...rest.slice(0, -1)];
+  const texts = new Map<string, string>();
+  for (const part of parts) {
+    const found = /^\ncp -p .* && cat > (.+) <<'\w+'\n([\s\S]*)$/.exec(part);
+    if (!found) return undefined;
+    texts.set(unquote(found[1] ?? ''), `${found[2]}\n`);
+  }
+  return { kind: 'place', texts };
+}
+
+/** Is this the file in which instrumented code notes what ran? */
+export function isTraceNotes(file: unknown): boolean {
+  return file === NOTES;
 }
 
 /** Numbers of the blocks that ran, from the last of the observations. */
@@ -116,4 +173,8 @@ export function readTrace(observation: string | undefined): ReadonlySet<number> 
 
 function quote(path: string): string {
   return `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+function unquote(word: string): string {
+  return word.slice(1, -1).replaceAll("'\\''", "'");
 }

@@ -164,14 +164,15 @@ function startSession(
   const { folder, model, description } = version;
   const { tokenizer, manifest } = folder;
   const history = createTokenHistory(tokenizer, manifest.systemMessage);
-  const decide = manifest.replies && createDecisions(tokenizer, manifest.replies);
+  const decide =
+    manifest.replies && createDecisions(tokenizer, manifest.replies, manifest.contextTokens);
   const nextId = createCallIds();
   let closed = false;
   return {
     async next(request) {
       request.signal.throwIfAborted();
       const decision = decide?.(request.messages);
-      if (decision?.kind === 'follows') return following(decision.call, nextId, request);
+      if (decision?.kind === 'follows') return following(decision.calls, nextId, request);
       const promptIds = decision?.promptIds ?? history.prompt(request.messages);
       const room = folder.manifest.contextTokens - promptIds.length;
       if (room < 1) {
@@ -197,6 +198,7 @@ function startSession(
           ...streamed(folder, request),
         }),
       );
+      decision?.take(indexOf(decision.replies, generation.ids));
       const reply = replyFrom(folder, promptIds, generation, nextId);
       history.sampled(generation.ids, reply.content);
       return reply;
@@ -211,17 +213,21 @@ function startSession(
 }
 
 /** What follows by itself: nothing is sampled, so there is nothing to learn in it. */
-function following(call: FormatCall, nextId: () => string, { onText }: PolicyRequest): PolicyReply {
-  const content = callText(call);
+function following(
+  calls: readonly FormatCall[],
+  nextId: () => string,
+  { onText }: PolicyRequest,
+): PolicyReply {
+  const content = calls.map(callText).join('');
   onText?.(content);
   return {
     content,
-    calls: [{ id: nextId(), ...call }],
+    calls: calls.map((call) => ({ id: nextId(), ...call })),
     callForm: 'nano',
     malformed: [],
     finish: 'stop',
     usage: { promptTokens: 0, completionTokens: 0 },
-    tokensMissing: 'nothing was sampled: only this call could follow',
+    tokensMissing: 'nothing was sampled: only this could follow',
   };
 }
 
@@ -231,6 +237,15 @@ function following(call: FormatCall, nextId: () => string, { onText }: PolicyReq
  */
 function seedOfTurn(seed: number, turn: number): number {
   return (seed % 0x1_0000_0000) + (turn % 0x10_0000) * 0x1_0000_0000;
+}
+
+/** Of the reply that was drawn. @throws PolicyFailure where it is none of the set */
+function indexOf(replies: readonly WeightedReply[], ids: readonly number[]): number {
+  const index = replies.findIndex(
+    (reply) => reply.ids.length === ids.length && reply.ids.every((id, at) => id === ids[at]),
+  );
+  if (index >= 0) return index;
+  throw new PolicyFailure('bad-response', 'The reply is none of those that could be chosen.');
 }
 
 const longest = (replies: readonly WeightedReply[]): number =>

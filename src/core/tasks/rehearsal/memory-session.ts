@@ -1,5 +1,7 @@
 import { posix } from 'node:path';
 import { sealReport } from '../../frameworks/seal.ts';
+import { LIST_COMMAND } from '../../policies/edit-search/scene.ts';
+import { readTraceCommand } from '../../policies/edit-search/trace.ts';
 import {
   type ExecOptions,
   type ExecResult,
@@ -8,6 +10,7 @@ import {
   type SandboxSession,
   WORKSPACE,
 } from '../../sandbox/sandbox.ts';
+import { languageOf } from '../operators/edit.ts';
 import { createMemoryFiles, type MemoryTree } from './memory-files.ts';
 
 /** What a run of tests writes to its report, without seals, and how it ends. */
@@ -16,6 +19,8 @@ export interface TestRunAnswer {
   readonly log: string;
   /** undefined: stopped after its time. */
   readonly exitCode: number | undefined;
+  /** Numbers of instrumented blocks that ran (edit-search/trace.ts); undefined: not known. */
+  readonly blocks?: readonly number[];
 }
 
 /** @param argv the framework's own command, without the wrapper of `frameworks/run.ts` */
@@ -27,21 +32,44 @@ export type TestRuns = (
 
 /**
  * A session without processes, for generated tasks: files in memory, test runs answered by
- * `testRuns`, the few programs that the tools start, and of the shell `cat FILE…`. Anything else is
+ * `testRuns`, the few programs that the tools start, and of the shell `cat FILE…` and what edit-search
+ * asks (which files there are, which blocks run). Anything else is
  * refused as a failure of the sandbox, so such an attempt is `invalid` and never a reward of 0.
  */
 export function createMemorySession(tree: MemoryTree, testRuns: TestRuns): SandboxSession {
   let log = '';
+  const blocks = new Set<number>();
+  const before = new Map<string, Buffer>();
+  const shell = (command: string): ExecResult | undefined => {
+    if (command === LIST_COMMAND) return ended(0, listing(tree));
+    const trace = readTraceCommand(command);
+    if (trace?.kind === 'place') {
+      blocks.clear();
+      for (const [path, text] of trace.texts) {
+        const name = posix.relative(WORKSPACE, path);
+        before.set(name, tree.get(name) ?? Buffer.alloc(0));
+        tree.set(name, Buffer.from(text));
+      }
+      return ended(0);
+    }
+    if (trace?.kind === 'restore') {
+      for (const [name, content] of before) tree.set(name, content);
+      before.clear();
+      return ended(0, lines([...blocks].sort((a, b) => a - b)));
+    }
+    return cat(tree, command);
+  };
   return {
     kind: 'none',
     files: createMemoryFiles(tree),
-    shell: async (command) => cat(tree, command) ?? refuse(command),
+    shell: async (command) => shell(command) ?? refuse(command),
     restartShell: async () => refuse('bash'),
     run: async (request, options) => {
       const [program = '', ...args] = request.argv;
       if (program === 'bash' && args[2] === 'run-tests') {
         const answer = await testRuns(tree, request, options);
         log = answer.log;
+        for (const block of answer.blocks ?? []) blocks.add(block);
         return ended(answer.exitCode, sealReport(answer.report, keyOf(request)));
       }
       if (program === 'bash' && args[2] === 'read-log') return ended(0, Buffer.from(log));
@@ -59,6 +87,17 @@ export function createMemorySession(tree: MemoryTree, testRuns: TestRuns): Sandb
 /** The key that `frameworks/run.ts` gives to reporters. */
 export const keyOf = ({ stdin = Buffer.from('') }: ProgramRequest): string =>
   Buffer.from(stdin).toString('utf8').trim();
+
+/** What `LIST_COMMAND` prints; generated trees have no folders that it leaves out. */
+function listing(tree: MemoryTree): Uint8Array {
+  const names = [...tree.keys()].filter(
+    (path) => posix.basename(path) === 'package.json' || languageOf(path) !== undefined,
+  );
+  return lines(names.sort());
+}
+
+const lines = (values: readonly (string | number)[]): Uint8Array =>
+  Buffer.from(values.map((value) => `${value}\n`).join(''));
 
 /** Names that the shell takes as they are. */
 const PLAIN_CAT = /^cat((?: +[\w@%+=:,./-]+)+)$/;

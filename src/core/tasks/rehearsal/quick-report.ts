@@ -4,8 +4,9 @@ import { posix } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import tellText from '../../frameworks/javascript/tell.asset.cjs';
 import failureText from '../../frameworks/node-test/failure.asset.cjs';
+import { isTraceNotes } from '../../policies/edit-search/trace.ts';
 import { WORKSPACE } from '../../sandbox/sandbox.ts';
-import { createLoader, guarded, type Sources } from '../generate/fast-run.ts';
+import { createLoader, type FastRun, guarded, type Sources } from '../generate/fast-run.ts';
 
 /** How many frames Node keeps of a stack. */
 const STACK_FRAMES = 10;
@@ -19,7 +20,13 @@ interface Ended {
 
 export type QuickReport =
   /** What our reporter writes for this run. `ended` false: a test or the module has no end. */
-  | { readonly kind: 'report'; readonly report: Uint8Array; readonly ended: boolean }
+  | {
+      readonly kind: 'report';
+      readonly report: Uint8Array;
+      readonly ended: boolean;
+      /** Numbers that instrumented code notes (edit-search/trace.ts). */
+      readonly blocks: readonly number[];
+    }
   /** Only a real run can tell: the module cannot be loaded, or an error cannot be handed over. */
   | { readonly kind: 'unknown' };
 
@@ -48,12 +55,20 @@ function load(name: string): unknown {
 /**
  * A run of one test file of a generated module inside this process (`generate/fast-run.ts`), told in
  * the words of the reporter that real runs have.
+ *
+ * @param chosen ids of tests, suites or the file: nothing else runs, and none chosen is all
  */
-export function quickReport(sources: Sources, testPath: string): QuickReport {
+export function quickReport(
+  sources: Sources,
+  testPath: string,
+  chosen: readonly string[],
+): QuickReport {
   const ended: Ended[] = [];
   let current: string | undefined;
-  const run = guarded(() => {
+  const notes = new Set<number>();
+  const run = noting(notes, () => {
     ended.length = 0;
+    notes.clear();
     const collected: { names: readonly string[]; line: number; run: () => unknown }[] = [];
     const suites: string[] = [];
     const test = (name: string, body: () => unknown): void => {
@@ -68,6 +83,7 @@ export function quickReport(sources: Sources, testPath: string): QuickReport {
     const builtins = { 'node:test': runner, 'node:assert/strict': { default: assert } };
     createLoader(sources, builtins, `${WORKSPACE}/`)(testPath);
     for (const { names, line, run: body } of collected) {
+      if (!isChosen(chosen, base(testPath, names, line).id)) continue;
       current = names.join(' > ');
       try {
         body();
@@ -78,7 +94,7 @@ export function quickReport(sources: Sources, testPath: string): QuickReport {
     }
     current = undefined;
     return { kind: 'ran', tests: new Map() };
-  }, STACK_FRAMES);
+  });
   if (run.kind === 'not-loaded') return { kind: 'unknown' };
   const lines: unknown[] = [{ type: 'start', runner: 'node:test', version: process.version }];
   if (run.kind === 'timeout') {
@@ -96,7 +112,36 @@ export function quickReport(sources: Sources, testPath: string): QuickReport {
     lines.push({ type: 'end' });
   }
   const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
-  return { kind: 'report', report: Buffer.from(text), ended: run.kind === 'ran' };
+  return {
+    kind: 'report',
+    report: Buffer.from(text),
+    ended: run.kind === 'ran',
+    blocks: [...notes],
+  };
+}
+
+function isChosen(chosen: readonly string[], id: string): boolean {
+  if (chosen.length === 0) return true;
+  return chosen.some(
+    (one) => id === one || id.startsWith(`${one}::`) || id.startsWith(`${one} > `),
+  );
+}
+
+/** Runs guarded; what instrumented code would append to its notes is taken instead of written. */
+function noting(notes: Set<number>, run: () => FastRun): FastRun {
+  const { getBuiltinModule } = process;
+  const appendFileSync = (file: unknown, text: unknown): void => {
+    if (isTraceNotes(file)) notes.add(Number(text));
+  };
+  try {
+    process.getBuiltinModule = ((name: string) =>
+      name === 'node:fs'
+        ? { appendFileSync }
+        : getBuiltinModule(name)) as typeof process.getBuiltinModule;
+    return guarded(run, STACK_FRAMES);
+  } finally {
+    process.getBuiltinModule = getBuiltinModule;
+  }
 }
 
 function base(file: string, names: readonly string[], line: number) {

@@ -91,9 +91,10 @@ function answerQuickly(
   // More than the one test file of a generated module: somebody else's tree.
   if (list || testFile === undefined || others.length > 0) return undefined;
   if (tests.some((id) => id !== testFile && !id.startsWith(`${testFile}::`))) return undefined;
-  const run = quickReport(sources, testFile);
+  const run = quickReport(sources, testFile, tests);
   if (run.kind === 'unknown') return undefined;
-  return { report: run.report, log: '', exitCode: run.ended ? 0 : undefined };
+  const { report, ended, blocks } = run;
+  return { report, log: '', exitCode: ended ? 0 : undefined, blocks };
 }
 
 async function runForReal(

@@ -3,6 +3,8 @@ import { createSandboxRunner } from '../../../../src/core/evaluation/sandbox-run
 import type { TaskRunner } from '../../../../src/core/evaluation/task-runner.ts';
 import { findNode } from '../../../../src/core/frameworks/node-test/toolchain.ts';
 import { openWorkspaceFiles } from '../../../../src/core/frameworks/workspace-files.ts';
+import { createEditSearchPolicy } from '../../../../src/core/policies/edit-search/edit-search.ts';
+import type { Policy } from '../../../../src/core/policies/policy.ts';
 import {
   createScriptedPolicy,
   type ScriptedReply,
@@ -32,6 +34,7 @@ interface Seen {
   readonly outcome: string;
   readonly patch: string;
   readonly opening: unknown;
+  readonly replies: readonly unknown[];
   readonly observations: readonly string[];
 }
 
@@ -50,23 +53,33 @@ beforeAll(async () => {
   rehearsed = rehearsalRunner(testRuns);
 });
 
-async function play(
+function play(
+  runner: TaskRunner,
+  at: { task: Task; tree: FileTree },
+  script: readonly ScriptedReply[],
+): Promise<Seen> {
+  return playPolicy(runner, at, createScriptedPolicy(script));
+}
+
+async function playPolicy(
   runner: TaskRunner,
   { task, tree }: { task: Task; tree: FileTree },
-  script: readonly ScriptedReply[],
+  policy: Policy,
+  tries?: number,
 ): Promise<Seen> {
   const lines: TrajectoryLine[] = [];
   const attempt = await runner({
     task,
     tree,
-    policy: createScriptedPolicy(script),
-    seed: 1,
+    policy,
+    seed: 0,
     budgets: {
-      turns: 40,
+      turns: 60,
       contextTokens: 100_000,
       generatedTokens: 100_000,
       replyTokens: 10_000,
-      timeMs: 60_000,
+      timeMs: 600_000,
+      ...(tries !== undefined && { tries }),
     },
     rules: 'strict',
     sink: { append: async (line) => void lines.push(line) },
@@ -77,6 +90,7 @@ async function play(
     outcome: attempt.row.reward === null ? attempt.row.reason : attempt.row.outcome,
     patch: attempt.patch,
     opening: lines.find((line) => line.type === 'header')?.messages,
+    replies: lines.flatMap((line) => (line.type === 'turn' ? [line.reply.calls] : [])),
     observations: lines.flatMap((line) =>
       line.type === 'turn' ? line.observations.map(({ ok, content }) => `${ok} ${content}`) : [],
     ),
@@ -128,6 +142,21 @@ describe('a rehearsal reads like an attempt in a sandbox', () => {
       if (!plan) continue;
       const script = stepsOf(plan).map((step) => call(step.name, step.arguments));
       expect((await sameInBoth(at, script)).outcome).toBe('solved');
+    }
+  });
+
+  it('for the whole of edit-search, which asks which files there are and which blocks run', async () => {
+    for (const index of [1, 4]) {
+      const at = taskAt(index);
+      const play = async (runner: TaskRunner) => {
+        const policy = createEditSearchPolicy({ batch: 1 });
+        const { outcome, observations, replies } = await playPolicy(runner, at, policy, 4);
+        return { outcome, observations, replies };
+      };
+      const [inSandbox, inMemory] = [await play(real), await play(rehearsed)];
+      expect(inMemory).toEqual(inSandbox);
+      // The blocks that ran, told by the last of the three commands.
+      expect(inMemory.observations.some((text) => /^true \d+(?:\n\d+)*$/.test(text))).toBe(true);
     }
   });
 

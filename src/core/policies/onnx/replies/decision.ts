@@ -1,4 +1,6 @@
 import type { Message } from '../../../agent/messages.ts';
+import { searchFix } from '../../edit-search/search.ts';
+import { call, type EditChoice, type OfferedEdit, type Step } from '../../edit-search/steps.ts';
 import {
   encodeMessages,
   type FormatCall,
@@ -7,93 +9,165 @@ import {
   replyIds,
 } from '../chat-format.ts';
 import { type PolicyTokenizer, rememberingTokenizer } from '../tokenizer.ts';
-import {
-  createNextCalls,
-  type Exchange,
-  type NextCallsOptions,
-  type WeightedCall,
-} from './next-calls.ts';
 import type { WeightedReply } from './reply-set.ts';
 
-/** What comes next in an attempt: one call that follows by itself, or a choice for the policy. */
+export interface DecisionOptions {
+  /** Weights of the edits are edit-search's scores to this power; 0: all weigh the same. */
+  readonly priorPower: number;
+  /** Edits that are offered, the best by score. */
+  readonly mostEdits: number;
+}
+
+/** What comes next in an attempt: calls that follow by themselves, or a choice for the policy. */
 export type Decision =
-  | { readonly kind: 'follows'; readonly call: FormatCall }
+  | { readonly kind: 'follows'; readonly calls: readonly FormatCall[] }
   | {
       readonly kind: 'choice';
       readonly promptIds: readonly number[];
-      /** Calls before it: what tells one choice of an attempt from the next, whose prompt is the same. */
+      /** Turns before it: what tells one choice of an attempt from the next, whose prompt is the same. */
       readonly turn: number;
       readonly replies: readonly WeightedReply[];
+      /** Which of the replies was drawn; to be called before the next decision. */
+      readonly take: (index: number) => void;
     };
 
-/** Of one attempt: what is costly to list and to encode is kept between its turns. */
+/** Turns that the search plans with: the budget of an attempt is what binds. */
+const TURNS = 200;
+/** Files that are viewed at most, as by edit-search. */
+const FILES = 24;
+/** Files that the policy reads before a choice, as far as they fit. */
+const SHOWN_FILES = 3;
+
+/**
+ * The embedded policy is edit-search with another choice of what is tried: the same looks, runs and
+ * conclusions, but each edit is drawn by the network from those that edit-search would try, with its
+ * scores as weights (docs/onnx.md, "Decoding"). So the two differ by what the network knows.
+ *
+ * Of one attempt; decisions are asked for in its order.
+ *
+ * @param contextTokens that the prompt may have with its reply
+ */
 export function createDecisions(
   plain: PolicyTokenizer,
-  options: NextCallsOptions,
+  { priorPower, mostEdits }: DecisionOptions,
+  contextTokens: number,
 ): (messages: readonly Message[]) => Decision {
   const tokenizer = rememberingTokenizer(plain);
-  const encoded = new Map<WeightedCall, readonly number[]>();
-  let first: { readonly text: string; readonly next: ReturnType<typeof createNextCalls> };
+  const encoded = new Map<string, readonly number[]>();
+  let search: ReturnType<typeof searchFix> | undefined;
+  let firstMessage = '';
+  let turn = 0;
+  /** Observations of the edit that was chosen, whose turn the rest of its calls belongs to. */
+  let kept: readonly string[] = [];
+  let rest: readonly FormatCall[] = [];
+  let taken: number | undefined;
 
-  const idsOf = (call: WeightedCall): readonly number[] => {
-    const known = encoded.get(call);
-    if (known) return known;
-    const ids = replyIds(tokenizer, call.call);
-    encoded.set(call, ids);
-    return ids;
+  const idsOf = (edit: OfferedEdit): readonly number[] => {
+    const key = JSON.stringify([edit.path, edit.oldText, edit.newText]);
+    const known = encoded.get(key) ?? replyIds(tokenizer, editCall(edit));
+    encoded.set(key, known);
+    return known;
+  };
+
+  const decide = (step: IteratorResult<Step, void>): Decision => {
+    if (step.done === true)
+      return { kind: 'follows', calls: [call.submit('Nothing is left to try.')] };
+    if (step.value.kind === 'turn') return { kind: 'follows', calls: step.value.calls };
+    const { texts, edits } = step.value;
+    const replies = edits.map((edit) => ({ ids: idsOf(edit), weight: edit.score ** priorPower }));
+    const longest = Math.max(...replies.map(({ ids }) => ids.length));
+    return {
+      kind: 'choice',
+      promptIds: choicePrompt(tokenizer, firstMessage, texts, contextTokens - longest),
+      turn,
+      replies,
+      take(index) {
+        taken = index;
+      },
+    };
   };
 
   return (messages) => {
-    const text = messages.find(({ role }) => role === 'user')?.content ?? '';
-    if (first?.text !== text) first = { text, next: createNextCalls(text, options) };
-    const exchanges = exchangesOf(messages);
-    const calls = first.next(exchanges);
-    const [only, ...others] = calls;
-    if (only && others.length === 0) return { kind: 'follows', call: only.call };
-    return {
-      kind: 'choice',
-      promptIds: [
-        ...encodeMessages(tokenizer, foldedMessages(text, exchanges)),
-        ...generationPrompt(tokenizer),
-      ],
-      turn: exchanges.length,
-      replies: calls.map((call) => ({ ids: idsOf(call), weight: call.weight })),
-    };
+    turn += 1;
+    const seen = lastObservations(messages);
+    if (search === undefined) {
+      firstMessage = messages.find(({ role }) => role === 'user')?.content ?? '';
+      search = searchFix(firstMessage, 0, {
+        turns: TURNS,
+        batch: 1,
+        files: FILES,
+        offered: mostEdits,
+      });
+      return decide(search.next([]));
+    }
+    if (taken !== undefined) {
+      // The edit is made; what its turn has besides follows.
+      const step = search.next(taken);
+      taken = undefined;
+      if (step.done === true || step.value.kind !== 'turn') throw new Error('A choice is tried.');
+      kept = seen;
+      rest = step.value.calls.slice(1);
+      return { kind: 'follows', calls: rest };
+    }
+    const observations = [...kept, ...seen];
+    kept = [];
+    return decide(search.next(observations));
   };
+}
+
+export function editCall({ path, oldText, newText }: OfferedEdit): FormatCall {
+  return call.replace(path, oldText, newText);
 }
 
 /**
  * What the policy reads before a choice: the failure and the files. What was tried and taken back is
- * left out, since the set of replies knows it: so an attempt may try much without filling the context,
- * and a choice reads the same however late it comes.
+ * left out, since the weights know it: so an attempt may try much without filling the context, and a
+ * choice reads the same however late it comes.
  */
-export function foldedMessages(
+export function choiceMessages(
   firstMessage: string,
-  exchanges: readonly Exchange[],
+  texts: EditChoice['texts'],
 ): readonly FormatMessage[] {
-  const views = exchanges.filter(({ call }) => call.name === 'bash');
   return [
     { role: 'user', content: firstMessage },
-    ...views.flatMap(({ call, observation }): FormatMessage[] => [
-      { role: 'assistant', content: '', calls: [call] },
-      { role: 'tool', content: observation },
+    ...[...texts].flatMap(([path, text]): FormatMessage[] => [
+      {
+        role: 'assistant',
+        content: '',
+        calls: [{ name: 'bash', arguments: { command: `cat ${path}` } }],
+      },
+      { role: 'tool', content: text },
     ]),
   ];
 }
 
-/** Every call with what came of it. */
-function exchangesOf(messages: readonly Message[]): readonly Exchange[] {
-  const seen = new Map(
-    messages.flatMap((message) =>
-      message.role === 'tool' ? [[message.callId, message.content] as const] : [],
-    ),
-  );
-  return messages.flatMap((message) =>
-    message.role === 'assistant'
-      ? message.calls.map((call) => ({
-          call: { name: call.name, arguments: call.arguments },
-          observation: seen.get(call.id) ?? '',
-        }))
-      : [],
-  );
+/** With as many of the files as fit, nearest first; a file that does not fit is left out. */
+export function choicePrompt(
+  tokenizer: PolicyTokenizer,
+  firstMessage: string,
+  texts: EditChoice['texts'],
+  room: number,
+): readonly number[] {
+  const shown = new Map<string, string>();
+  const promptWith = (files: ReadonlyMap<string, string>): number[] => [
+    ...encodeMessages(tokenizer, choiceMessages(firstMessage, files)),
+    ...generationPrompt(tokenizer),
+  ];
+  let prompt = promptWith(shown);
+  for (const [path, text] of texts) {
+    if (shown.size === SHOWN_FILES) break;
+    // Tokens are hardly ever ten characters long: what cannot fit is not even encoded.
+    if (text.length / 10 > room) continue;
+    const longer = promptWith(new Map([...shown, [path, text]]));
+    if (longer.length > room) continue;
+    shown.set(path, text);
+    prompt = longer;
+  }
+  return prompt;
+}
+
+/** The answers to the last reply, in the order of its calls. */
+function lastObservations(messages: readonly Message[]): readonly string[] {
+  const last = messages.findLastIndex((message) => message.role === 'assistant');
+  return messages.slice(last + 1).flatMap((m) => (m.role === 'tool' ? [m.content] : []));
 }

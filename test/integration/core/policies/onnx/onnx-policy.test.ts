@@ -8,8 +8,8 @@ import {
   type OnnxPolicyOptions,
 } from '../../../../../src/core/policies/onnx/onnx-policy.ts';
 import type { PolicyReply, PolicyRequest } from '../../../../../src/core/policies/policy.ts';
-import { FIRST_MESSAGE } from '../../../../support/first-message.ts';
 import { builtWorker, SMALL_MANIFEST, smallPolicy } from '../../../../support/onnx.ts';
+import { BEGIN, continued, SOURCE } from '../../../../support/total-workspace.ts';
 
 const workerFile = builtWorker();
 const policies: OnnxPolicy[] = [];
@@ -176,39 +176,41 @@ test('new weights are for new attempts; a folder that is refused changes nothing
   expect((await after.next(request(answered(start, greedy, 'ok')))).content).not.toBe('');
 });
 
-const SOURCE = 'export const total = (a) => a.reduce((x, y) => x - y, 0);';
 const REPLIES = { from: 'known-edits', priorPower: 1, mostEdits: 400 } as const;
 
-function continued(messages: readonly Message[], reply: PolicyReply, observation: string) {
-  const { content, calls, callForm } = reply;
-  const [call] = calls;
-  if (!call) throw new Error('no call');
-  return [
-    ...messages,
-    { role: 'assistant', content, calls, callForm },
-    { role: 'tool', callId: call.id, name: call.name, content: observation },
-  ] as const;
-}
-
-async function choosing(sampling = { temperature: 1, topP: 1, topK: -1 }) {
+async function choosing(changes: Partial<OnnxPolicyOptions> = {}) {
   const folder = await smallPolicy({ replies: REPLIES, contextTokens: 512 });
-  return create({ folder, sampling });
+  return create({ folder, sampling: { temperature: 1, topP: 1, topK: -1 }, ...changes });
 }
 
-const begin: readonly Message[] = [{ role: 'user', content: FIRST_MESSAGE }];
+/** Turns of an attempt that nothing helps, until so many edits were drawn. */
+async function attempt(
+  policy: OnnxPolicy,
+  seed: number,
+  edits: number,
+  onText?: () => void,
+): Promise<readonly PolicyReply[]> {
+  const session = await policy.start(seed);
+  const replies: PolicyReply[] = [];
+  let messages = BEGIN;
+  while (replies.filter(({ tokens }) => tokens).length < edits) {
+    const reply = await session.next(request(messages, onText && { onText }));
+    replies.push(reply);
+    messages = continued(messages, reply);
+  }
+  await session.close();
+  return replies;
+}
+
+const drawn = (replies: readonly PolicyReply[]) => replies.filter(({ tokens }) => tokens);
 
 test('replies from a set: what follows by itself is not sampled, an edit is, and tells what else could have come', async () => {
-  const policy = await choosing();
-  const session = await policy.start(5);
-  const look = await session.next(request(begin));
-  expect(look).toMatchObject({
-    calls: [{ name: 'bash', arguments: { command: 'cat src/total.js' } }],
-    malformed: [],
-    tokensMissing: 'nothing was sampled: only this call could follow',
-  });
-  expect(look.tokens).toBeUndefined();
-  const looked = continued(begin, look, SOURCE);
-  const edit = await session.next(request(looked));
+  const replies = await attempt(await choosing(), 5, 1);
+  for (const reply of replies.slice(0, -1)) {
+    expect(reply.calls.length).toBeGreaterThan(0);
+    expect(reply.tokensMissing).toBe('nothing was sampled: only this could follow');
+  }
+  const edit = replies.at(-1);
   expect(edit).toMatchObject({
     callForm: 'nano',
     malformed: [],
@@ -220,64 +222,46 @@ test('replies from a set: what follows by itself is not sampled, an edit is, and
       },
     ],
   });
-  const { sampledIds = [], logprobs = [], choices = [] } = edit.tokens ?? {};
+  const { sampledIds = [], logprobs = [], choices = [] } = edit?.tokens ?? {};
   expect(choices.length).toBeGreaterThan(0);
   for (const { at, ids } of choices) expect(ids).toContain(sampledIds[at]);
-  const drawn = new Set(choices.map(({ at }) => at));
+  const places = new Set(choices.map(({ at }) => at));
   for (const [at, logprob] of logprobs.entries()) {
-    if (drawn.has(at)) expect(logprob).toBeLessThan(0);
+    if (places.has(at)) expect(logprob).toBeLessThan(0);
     else expect(logprob).toBe(0);
   }
 });
 
-test('replies from a set: no edit comes twice, and the prompt does not grow', async () => {
-  const policy = await choosing();
-  const session = await policy.start(6);
-  let messages: readonly Message[] = begin;
-  const edits: string[] = [];
-  const prompts = new Set<string>();
-  const say = async (observation: string): Promise<PolicyReply> => {
-    const reply = await session.next(request(messages));
-    messages = continued(messages, reply, observation);
-    return reply;
-  };
-  await say(SOURCE);
-  for (let round = 0; round < 8; round += 1) {
-    const edit = await say('Edited /workspace/src/total.js:\n     1\tx');
-    edits.push(JSON.stringify(edit.calls[0]?.arguments));
-    prompts.add(JSON.stringify(edit.tokens?.promptIds));
-    expect((await say('1 failed\n\nFAIL test/total.test.js::adds up')).calls[0]?.name).toBe(
-      'run_tests',
-    );
-    expect((await say('Undid')).calls[0]?.arguments.command).toBe('undo_edit');
-  }
-  expect(new Set(edits).size).toBe(8);
-  expect(prompts.size).toBe(1);
+test('replies from a set: no edit comes twice, the prompt does not grow, tests and undoing follow', async () => {
+  const replies = await attempt(await choosing(), 6, 8);
+  const edits = drawn(replies);
+  expect(new Set(edits.map(({ calls }) => JSON.stringify(calls[0]?.arguments))).size).toBe(8);
+  expect(new Set(edits.map(({ tokens }) => JSON.stringify(tokens?.promptIds))).size).toBe(1);
+  const first = replies.findIndex(({ tokens }) => tokens);
+  expect(
+    replies[first + 1]?.calls.map(({ name, arguments: args }) => [name, args.command]),
+  ).toEqual([
+    ['run_tests', undefined],
+    ['str_replace_editor', 'undo_edit'],
+  ]);
 });
 
 test('replies from a set are the same for the same seed, also after the process of the model has ended', async () => {
-  const attempt = async (seed: number, kill: boolean): Promise<PolicyReply['tokens']> => {
+  const once = async (kill: boolean): Promise<PolicyReply['tokens']> => {
     const engine = createOnnxEngine({ workerFile: workerFile() });
-    const folder = await smallPolicy({ replies: REPLIES, contextTokens: 512 });
-    const policy = await create({ folder, engine });
-    const session = await policy.start(seed);
-    const looked = continued(begin, await session.next(request(begin)), SOURCE);
+    const policy = await choosing({ engine });
     let killed = false;
-    const edit = await session.next(
-      request(looked, {
-        onText() {
-          const { pid } = engine.status();
-          if (kill && !killed && pid !== undefined) process.kill(pid, 'SIGKILL');
-          killed = true;
-        },
-      }),
-    );
+    const replies = await attempt(policy, 9, 1, () => {
+      const { pid } = engine.status();
+      if (kill && !killed && pid !== undefined) process.kill(pid, 'SIGKILL');
+      killed ||= pid !== undefined;
+    });
     expect(engine.status().runtime).toBe(kill ? 'wasm' : 'native');
     await engine.close();
-    return edit.tokens;
+    return drawn(replies)[0]?.tokens;
   };
-  const plain = await attempt(9, false);
-  const interrupted = await attempt(9, true);
+  const plain = await once(false);
+  const interrupted = await once(true);
   expect(interrupted?.sampledIds).toEqual(plain?.sampledIds);
   expect(interrupted?.choices).toEqual(plain?.choices);
 });

@@ -10,6 +10,7 @@ function drive<T>(steps: Steps<T>, answer: (path: string, range: unknown) => str
   const asked: unknown[] = [];
   let step = steps.next([]);
   while (step.done !== true) {
+    if (step.value.kind !== 'turn') throw new Error('Nothing is chosen here.');
     const observations = step.value.calls.map(({ arguments: args }) => {
       asked.push([args.path, args.view_range]);
       return answer(String(args.path), args.view_range);

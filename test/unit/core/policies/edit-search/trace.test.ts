@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { instrument, readTrace } from '../../../../../src/core/policies/edit-search/trace.ts';
+import {
+  instrument,
+  readTrace,
+  readTraceCommand,
+  traceCalls,
+} from '../../../../../src/core/policies/edit-search/trace.ts';
 import { errorCount } from '../../../../../src/core/tasks/operators/functions.ts';
 import { corpus } from '../../tasks/operators/corpus.ts';
 
@@ -32,4 +37,23 @@ it('numbers blocks from the given number on', () => {
 it('reads the numbers and nothing else', () => {
   expect([...readTrace('3\n12\nwarning 4\n')]).toEqual([3, 12]);
   expect([...readTrace(undefined)]).toEqual([]);
+});
+
+it('its commands can be read back, odd names and texts included', () => {
+  const files = ["it's/a b.js", 'src/$(x).js'].map((path) => {
+    const traced = instrument(path, 'function f() {\n  if (a) { b(); }\n}\n', 'javascript', 1);
+    if (!traced) throw new Error('not traced');
+    return traced;
+  });
+  const [place, run, restore] = traceCalls(files).map(({ arguments: args }) =>
+    String(args.command),
+  );
+  expect(readTraceCommand(place ?? '')).toEqual({
+    kind: 'place',
+    texts: new Map(files.map(({ path, text }) => [`/workspace/${path}`, text])),
+  });
+  expect(readTraceCommand(restore ?? '')).toEqual({ kind: 'restore' });
+  for (const other of [run, 'cat src/a.js', 'rm -f /tmp/x', '']) {
+    expect(readTraceCommand(other ?? '')).toBeUndefined();
+  }
 });

@@ -1,0 +1,71 @@
+import { type ConfigOverrides, loadConfig } from './config.ts';
+import { defaultDataFolder, openFolders } from './folders.ts';
+import { type RunningServer, serve } from './serve.ts';
+import { openDatabase } from './store/database.ts';
+import {
+  createTokenStore,
+  isContributorName,
+  type TokenInfo,
+  type TokenStore,
+} from './store/tokens.ts';
+
+/**
+ * What the command line loads for `serve` and `token`, and for nothing else: a bundle of its own, since
+ * it brings an HTTP server and a database in native code.
+ */
+
+export interface Place {
+  /** Absolute path of a configuration file. */
+  readonly configFile: string | undefined;
+  readonly overrides: ConfigOverrides;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Rejects with an error whose message is for people. */
+export async function startServer(
+  place: Place,
+  { version, write }: { readonly version: string; readonly write: (line: string) => void },
+): Promise<RunningServer> {
+  const { config, data } = locate(place);
+  return serve({ config, data, version, write });
+}
+
+/** Throws where the name or the role cannot be. The token is shown once. */
+export function createToken(
+  place: Place,
+  name: string,
+  role: TokenInfo['role'],
+): TokenInfo & { readonly token: string } {
+  if (!isContributorName(name)) {
+    throw new Error(`'${name}' cannot be a name: letters, digits and '_.@-', 64 at most`);
+  }
+  return withTokens(place, (tokens) => tokens.create(name, role));
+}
+
+export function listTokens(place: Place): readonly TokenInfo[] {
+  return withTokens(place, (tokens) => tokens.list());
+}
+
+/** False where there is no such token that is good still. Connections that are open stay so. */
+export function revokeToken(place: Place, id: string): boolean {
+  return withTokens(place, (tokens) => tokens.revoke(id));
+}
+
+function locate({ configFile, overrides, env }: Place): {
+  readonly config: ReturnType<typeof loadConfig>;
+  readonly data: string;
+} {
+  const config = loadConfig(configFile, overrides);
+  return { config, data: config.data ?? defaultDataFolder(env) };
+}
+
+/** Works beside a server that is running. */
+function withTokens<Result>(place: Place, work: (tokens: TokenStore) => Result): Result {
+  const { data } = locate(place);
+  const db = openDatabase(openFolders(data).database);
+  try {
+    return work(createTokenStore(db));
+  } finally {
+    db.close();
+  }
+}

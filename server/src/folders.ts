@@ -1,0 +1,34 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import envPaths from 'env-paths';
+
+/** What is where in the data folder. Folders are 0700, files 0600. */
+export interface DataFolders {
+  readonly root: string;
+  readonly database: string;
+  readonly lock: string;
+  /** Contents, named by their sha256. */
+  readonly blobs: string;
+  /** Uploads that are not complete. */
+  readonly incoming: string;
+  readonly tls: string;
+}
+
+export function defaultDataFolder(env: Readonly<Record<string, string | undefined>>): string {
+  return join(env.PRIME_AGENT_HOME || envPaths('prime-agent', { suffix: '' }).data, 'server');
+}
+
+export function openFolders(root: string): DataFolders {
+  const folders = {
+    root,
+    database: join(root, 'server.sqlite'),
+    lock: join(root, 'lock.sqlite'),
+    blobs: join(root, 'blobs'),
+    incoming: join(root, 'incoming'),
+    tls: join(root, 'tls'),
+  };
+  for (const folder of [root, folders.blobs, folders.incoming, folders.tls]) {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  }
+  return folders;
+}

@@ -1,0 +1,121 @@
+import type { UploadBegin } from '../../../src/core/protocol/client-messages.ts';
+import { ProtocolError } from '../../../src/core/protocol/errors.ts';
+import type { Claim } from '../../../src/core/protocol/values.ts';
+import type { ServerConfig } from '../config.ts';
+import type { BlobStore } from '../store/blobs.ts';
+import type { Meta } from '../store/meta.ts';
+import type { TrajectoryTable } from '../store/trajectories.ts';
+import { checkUpload } from './check.ts';
+import type { Incoming, Receiver } from './receive.ts';
+
+export interface Stored {
+  readonly duplicate: boolean;
+  readonly claim: Claim;
+}
+
+export interface Ingest {
+  /** Rejects with `ProtocolError` (paused, conflict, too_large, quota_exceeded). */
+  begin(
+    begin: UploadBegin,
+    contributor: string,
+  ): Promise<
+    | { readonly kind: 'stored'; readonly stored: Stored }
+    | { readonly kind: 'open'; readonly incoming: Incoming }
+  >;
+  /**
+   * Checks a complete upload and keeps it. When this resolves, content, name and entry have reached the
+   * disk, in that order. Rejects with `ProtocolError`.
+   */
+  finish(incoming: Incoming, contributor: string): Promise<Stored>;
+}
+
+export interface IngestParts {
+  readonly config: Pick<ServerConfig, 'limits' | 'quota'>;
+  readonly receiver: Receiver;
+  readonly blobs: BlobStore;
+  readonly table: TrajectoryTable;
+  readonly meta: Meta;
+}
+
+/** Uploads that are unpacked at the same time: bounds the memory. */
+const CHECKS = 2;
+
+export function createIngest({ config, receiver, blobs, table, meta }: IngestParts): Ingest {
+  const { limits, quota } = config;
+  const checks = createSlots(CHECKS);
+  return {
+    async begin(begin, contributor) {
+      const before = table.find(contributor, begin.attemptId);
+      if (before) {
+        if (before.content !== begin.contentSha256) throw conflict(begin);
+        return { kind: 'stored', stored: { duplicate: true, claim: before.claim } };
+      }
+      const { state, reason } = meta.state();
+      if (state === 'paused') {
+        const why = reason === undefined ? '' : ` (${reason})`;
+        throw new ProtocolError('paused', `the server is paused${why}; try again later`, 60_000);
+      }
+      if (begin.bytes > limits.uploadBytes || begin.contentBytes > limits.contentBytes) {
+        throw new ProtocolError(
+          'too_large',
+          `attempt ${begin.attemptId} has ${begin.bytes} bytes (${begin.contentBytes} unpacked); this server takes ${limits.uploadBytes} (${limits.contentBytes} unpacked)`,
+        );
+      }
+      checkQuota(begin, contributor);
+      return { kind: 'open', incoming: await receiver.open(begin, contributor) };
+    },
+
+    async finish(incoming, contributor) {
+      const { begin } = incoming;
+      try {
+        const entry = await checks(async () =>
+          checkUpload(begin, await incoming.read(), contributor),
+        );
+        // Others of this contributor may have been stored since it began.
+        checkQuota(begin, contributor);
+        await blobs.adopt(incoming.file, incoming.path, begin.upload);
+        const result = await table.add(entry);
+        if (result === 'conflict') throw conflict(begin);
+        await incoming.close(true);
+        return { duplicate: result === 'duplicate', claim: 'waiting' };
+      } catch (error) {
+        // A full disk or a lost lock is not the content's fault: it stays, to be taken up.
+        await incoming.close(!(error instanceof ProtocolError) || error.code === 'unknown_upload');
+        throw error;
+      }
+    },
+  };
+
+  function checkQuota(begin: UploadBegin, contributor: string): void {
+    const { trajectories, bytes } = table.totalsOf(contributor);
+    if (trajectories < quota.trajectories && bytes + begin.bytes <= quota.bytes) return;
+    throw new ProtocolError(
+      'quota_exceeded',
+      `${contributor} has ${trajectories} of ${quota.trajectories} trajectories and ${bytes} of ${quota.bytes} bytes stored here; attempt ${begin.attemptId} would be too much. Ask the server's admin for more.`,
+      600_000,
+    );
+  }
+}
+
+function conflict(begin: UploadBegin): ProtocolError {
+  return new ProtocolError(
+    'conflict',
+    `there is another record of attempt ${begin.attemptId} already; what is stored is final`,
+  );
+}
+
+function createSlots(count: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  let free = count;
+  const queue: (() => void)[] = [];
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => queue.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = queue.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+}

@@ -1,0 +1,131 @@
+import type { UploadBegin } from '../../../src/core/protocol/client-messages.ts';
+import { ProtocolError, toWire } from '../../../src/core/protocol/errors.ts';
+import type { Chunk } from '../../../src/core/protocol/frame.ts';
+import type { ServerMessage } from '../../../src/core/protocol/server-messages.ts';
+import type { Stored } from '../ingest/ingest.ts';
+import { type Incoming, unknownUpload } from '../ingest/receive.ts';
+import type { Identity } from '../store/tokens.ts';
+import type { LiveParts } from './parts.ts';
+
+export interface Uploads {
+  begin(begin: UploadBegin): Promise<void>;
+  chunk(chunk: Chunk): Promise<void>;
+  cancel(upload: string): Promise<void>;
+  /** What arrived stays, to be taken up. Waits for what is being stored. */
+  close(): Promise<void>;
+}
+
+/** The uploads of one connection. What goes wrong with one is told, and the others go on. */
+export function createUploads(
+  identity: Identity,
+  parts: LiveParts,
+  send: (message: ServerMessage) => void,
+): Uploads {
+  const open = new Map<string, Incoming>();
+  const finishing = new Set<Promise<void>>();
+
+  const refuse = (upload: string, error: unknown): void => {
+    const known = error instanceof ProtocolError ? error : storageError(error);
+    if (!(error instanceof ProtocolError)) {
+      parts.log.error({ err: error, upload }, 'an upload could not be stored');
+    }
+    parts.counters.errors.inc({ code: known.code });
+    parts.log.info({ contributor: identity.contributor, upload, code: known.code }, 'refused');
+    send({ type: 'upload.refused', upload, error: toWire(known) });
+  };
+  const acknowledge = (begin: UploadBegin, { duplicate, claim }: Stored): void => {
+    parts.counters.stored.inc({ duplicate: String(duplicate) });
+    const { upload, attemptId } = begin;
+    send({ type: 'upload.stored', upload, attemptId, duplicate, claim });
+  };
+  const finish = (incoming: Incoming): void => {
+    const { begin } = incoming;
+    open.delete(begin.upload);
+    const timer = parts.counters.acknowledged.startTimer();
+    const done = parts.ingest
+      .finish(incoming, identity.contributor)
+      .then((stored) => {
+        acknowledge(begin, stored);
+        timer();
+      })
+      .catch((error: unknown) => refuse(begin.upload, error))
+      .finally(() => finishing.delete(done));
+    finishing.add(done);
+  };
+
+  return {
+    async begin(begin) {
+      const { upload } = begin;
+      try {
+        const rate = parts.uploadRate.take(identity.contributor);
+        if (!rate.ok) {
+          const { uploadsPerMinute } = parts.config.rate;
+          throw new ProtocolError(
+            'rate_limited',
+            `more than ${uploadsPerMinute} uploads a minute; wait ${rate.retryAfterMs} ms`,
+            rate.retryAfterMs,
+          );
+        }
+        await open.get(upload)?.close(true);
+        open.delete(upload);
+        const { openUploads } = parts.config.limits;
+        if (open.size + finishing.size >= openUploads) {
+          throw new ProtocolError(
+            'too_many_uploads',
+            `${openUploads} uploads of this connection are under way; begin another when one has ended`,
+            100,
+          );
+        }
+        const begun = await parts.ingest.begin(begin, identity.contributor);
+        if (begun.kind === 'stored') return acknowledge(begin, begun.stored);
+        const { incoming } = begun;
+        send({ type: 'upload.ready', upload, offset: incoming.offset });
+        if (incoming.complete) finish(incoming);
+        else open.set(upload, incoming);
+      } catch (error) {
+        refuse(upload, error);
+      }
+    },
+
+    async chunk({ upload, offset, bytes }) {
+      const incoming = open.get(upload);
+      // Chunks that were on their way when the upload was refused are no news.
+      if (!incoming) return;
+      try {
+        await incoming.write(offset, bytes);
+        parts.counters.bytes.inc(bytes.length);
+        send({ type: 'upload.progress', upload, offset: incoming.offset });
+        if (incoming.complete) finish(incoming);
+      } catch (error) {
+        open.delete(upload);
+        await incoming.close(!(error instanceof ProtocolError && error.code === 'too_large'));
+        refuse(upload, error);
+      }
+    },
+
+    async cancel(upload) {
+      const incoming = open.get(upload);
+      if (!incoming) return refuse(upload, unknownUpload(upload));
+      open.delete(upload);
+      await incoming.close(false);
+    },
+
+    async close() {
+      for (const incoming of open.values()) await incoming.close(true);
+      open.clear();
+      await Promise.all(finishing);
+    },
+  };
+}
+
+function storageError(error: unknown): ProtocolError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (['ENOSPC', 'EDQUOT', 'EFBIG', 'SQLITE_FULL'].includes(code)) {
+    return new ProtocolError(
+      'disk_full',
+      "the server's disk is full; nothing was lost that was acknowledged. Try again later.",
+      60_000,
+    );
+  }
+  return new ProtocolError('internal', 'the server could not store it; its log says why', 5_000);
+}

@@ -1,0 +1,167 @@
+import type { AddressInfo } from 'node:net';
+import { ProtocolError } from '../../src/core/protocol/errors.ts';
+import type { StatusSnapshot } from '../../src/core/protocol/server-messages.ts';
+import { createRateLimit } from './auth/rate-limit.ts';
+import { loadTls } from './auth/tls.ts';
+import type { ServerConfig } from './config.ts';
+import { openFolders } from './folders.ts';
+import { createApp } from './http/app.ts';
+import { createMetrics } from './http/metrics.ts';
+import { createIngest } from './ingest/ingest.ts';
+import { createReceiver } from './ingest/receive.ts';
+import { createLiveServer, type LiveServer } from './live/live-server.ts';
+import { createLog } from './log.ts';
+import { createBlobStore } from './store/blobs.ts';
+import { openDatabase } from './store/database.ts';
+import { takeLock } from './store/lock.ts';
+import { createMeta } from './store/meta.ts';
+import { createNews } from './store/news.ts';
+import { createTokenStore, type Identity } from './store/tokens.ts';
+import { createTrajectoryTable } from './store/trajectories.ts';
+
+export interface RunningServer {
+  /** https://127.0.0.1:7317 */
+  readonly url: string;
+  /** sha256 of the certificate, where there is TLS. */
+  readonly fingerprint: string | undefined;
+  close(): Promise<void>;
+}
+
+/** Another server has the data folder. */
+export class DataFolderInUse extends Error {
+  override readonly name = 'DataFolderInUse';
+}
+
+/** Uploads that nobody went on with for so long are deleted. */
+const ABANDONED_MS = 7 * 24 * 60 * 60 * 1000;
+
+export interface ServeOptions {
+  readonly config: ServerConfig;
+  readonly data: string;
+  readonly version: string;
+  /** Where log lines go. */
+  readonly write: (line: string) => void;
+}
+
+/** Rejects with `ConfigError`, `DataFolderInUse`, or the system's error where it cannot listen. */
+export async function serve({
+  config,
+  data,
+  version,
+  write,
+}: ServeOptions): Promise<RunningServer> {
+  const folders = openFolders(data);
+  const lock = takeLock(folders.lock);
+  if (!lock) {
+    throw new DataFolderInUse(
+      `another server is running with the data in ${data}; stop it, or give another folder with --data`,
+    );
+  }
+  const release: (() => void)[] = [() => lock.release()];
+  try {
+    const tls = loadTls(config.tls, folders.tls);
+    const db = openDatabase(folders.database);
+    release.push(() => db.close());
+    const log = createLog(config.log.level, write);
+    const [meta, news, tokens, table] = [
+      createMeta(db),
+      createNews(db),
+      createTokenStore(db),
+      createTrajectoryTable(db),
+    ];
+    const receiver = createReceiver(folders.incoming);
+    await receiver.expire(ABANDONED_MS);
+    const blobs = createBlobStore(folders.blobs);
+    const ingest = createIngest({ config, receiver, blobs, table, meta });
+    const requestRate = createRateLimit(config.rate.requestsPerMinute);
+    const failureRate = createRateLimit(config.rate.failuresPerMinute);
+    const began = performance.now();
+    let live: LiveServer | undefined;
+
+    const authenticate = (token: string, address: string): Identity => {
+      if (!failureRate.left(address)) {
+        throw new ProtocolError('rate_limited', 'too many wrong tokens from this address', 60_000);
+      }
+      const identity = tokens.identify(token);
+      if (identity) return identity;
+      failureRate.take(address);
+      log.warn({ address }, 'a wrong token');
+      throw new ProtocolError(
+        'unauthorized',
+        'this token is not known here, or was revoked; `prime-agent token create` at the server makes one',
+      );
+    };
+    const snapshot = (): StatusSnapshot => {
+      const { waiting, holds, broken, unverifiable } = table.totalsByClaim();
+      const all = [waiting, holds, broken, unverifiable];
+      const { state, reason } = meta.state();
+      return {
+        at: new Date().toISOString(),
+        state,
+        ...(reason === undefined ? {} : { reason }),
+        uptimeS: (performance.now() - began) / 1000,
+        connections: live?.connections ?? 0,
+        trajectories: {
+          total: all.reduce((sum, { trajectories }) => sum + trajectories, 0),
+          bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+          waiting: waiting.trajectories,
+          holds: holds.trajectories,
+          broken: broken.trajectories,
+          unverifiable: unverifiable.trajectories,
+        },
+      };
+    };
+    const metrics = createMetrics(snapshot);
+    const app = createApp({ log, tls, version, metrics, requestRate, authenticate });
+    const parts = {
+      config,
+      version,
+      log,
+      meta,
+      news,
+      ingest,
+      uploadRate: createRateLimit(config.rate.uploadsPerMinute),
+      counters: metrics,
+      authenticate,
+      snapshot,
+      announce: (text: string) => {
+        news.announce('server', text);
+        live?.announced();
+      },
+    };
+    live = createLiveServer(app.server, parts, requestRate);
+    const sampler = setInterval(() => {
+      const { trajectories, connections } = snapshot();
+      news.addPoints({
+        'trajectories.total': trajectories.total,
+        'trajectories.bytes': trajectories.bytes,
+        connections,
+      });
+    }, config.timing.seriesMs);
+    release.push(() => clearInterval(sampler));
+    await app.listen({ host: config.listen.host, port: config.listen.port });
+    const { port } = app.server.address() as AddressInfo;
+    const host = config.listen.host.includes(':') ? `[${config.listen.host}]` : config.listen.host;
+    const url = `${tls ? 'https' : 'http'}://${host}:${port}`;
+    log.info({ url, data, fingerprint: tls?.fingerprint }, 'listening');
+    let closing: Promise<void> | undefined;
+    const close = async (): Promise<void> => {
+      await live?.close();
+      await app.close();
+      await table.settled();
+      log.info('closed');
+      for (const work of release.reverse()) work();
+    };
+    return {
+      url,
+      fingerprint: tls?.fingerprint,
+      close: () => {
+        closing ??= close();
+        return closing;
+      },
+    };
+  } catch (error) {
+    for (const work of release.reverse()) work();
+    throw error;
+  }
+}

@@ -1,0 +1,154 @@
+import type { TLSSocket } from 'node:tls';
+import { WebSocket } from 'ws';
+import type { ClientMessage } from '../protocol/client-messages.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import { type Chunk, encodeChunk } from '../protocol/frame.ts';
+import { HELLO_TIMEOUT_MS, MAX_WAITING_BYTES, SILENCE_MS } from '../protocol/limits.ts';
+import { parseServerMessage } from '../protocol/messages.ts';
+import { LIVE_PATH } from '../protocol/paths.ts';
+import type { ServerMessage, Welcome } from '../protocol/server-messages.ts';
+import { PROTOCOL_VERSIONS } from '../protocol/version.ts';
+
+export interface ServerAddress {
+  /** https://host:port, or http:// on this machine. */
+  readonly url: string;
+  readonly token: string;
+  /** sha256 of the certificate; without it the system's authorities decide. */
+  readonly fingerprint?: string;
+}
+
+export interface LiveConnection {
+  readonly welcome: Welcome;
+  send(message: ClientMessage): void;
+  /** Resolves when the next may be sent. */
+  sendChunk(chunk: Chunk): Promise<void>;
+  /** In order, each once; undefined when the connection has ended. Rejects with why it broke. */
+  next(): Promise<ServerMessage | undefined>;
+  close(): void;
+}
+
+const LOOPBACK = /^(localhost|\[::1\]|127(\.\d{1,3}){3})$/;
+
+/**
+ * Connects and says hello. The token is sent when it is certain who listens, and never in the clear
+ * beyond this machine. Rejects with `ProtocolError`, or with an error of the network.
+ */
+export async function connect(
+  { url, token, fingerprint }: ServerAddress,
+  client: { readonly name: string; readonly version: string },
+): Promise<LiveConnection> {
+  const target = new URL(LIVE_PATH, url);
+  if (target.protocol === 'http:' && !LOOPBACK.test(target.hostname)) {
+    throw new ProtocolError(
+      'forbidden',
+      `${target.host} is another machine and its address begins with http:. Use https: tokens are not sent in the clear.`,
+    );
+  }
+  target.protocol = target.protocol === 'http:' ? 'ws:' : 'wss:';
+  const socket = new WebSocket(target, {
+    perMessageDeflate: false,
+    maxPayload: MAX_WAITING_BYTES,
+    handshakeTimeout: HELLO_TIMEOUT_MS,
+    // A pinned certificate is compared below, before anything is sent.
+    rejectUnauthorized: fingerprint === undefined,
+  });
+  const inbox = createInbox(socket);
+  await new Promise<void>((resolve, reject) => {
+    socket.once('open', resolve);
+    socket.once('error', reject);
+  });
+  if (fingerprint !== undefined) checkFingerprint(socket, fingerprint, target.host);
+  const send = (message: ClientMessage): void => {
+    if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(message));
+  };
+  send({ type: 'hello', versions: [...PROTOCOL_VERSIONS], client, token });
+  const first = await inbox.next();
+  if (first?.type === 'goodbye') throw fromWire(first.error);
+  if (first?.type !== 'welcome') {
+    socket.terminate();
+    throw new ProtocolError('bad_message', `${target.host} did not answer with a welcome`);
+  }
+  return {
+    welcome: first,
+    send,
+    sendChunk: (chunk) =>
+      new Promise((resolve, reject) => {
+        socket.send(encodeChunk(chunk), (error) => (error ? reject(error) : resolve()));
+      }),
+    next: inbox.next,
+    close: () => socket.close(),
+  };
+}
+
+export function fromWire({
+  code,
+  message,
+  retryAfterMs,
+}: Extract<ServerMessage, { type: 'goodbye' }>['error']): ProtocolError {
+  return new ProtocolError(code, message, retryAfterMs);
+}
+
+function checkFingerprint(socket: WebSocket, expected: string, host: string): void {
+  // ws keeps the socket to itself; its certificate is asked for nowhere else.
+  const { _socket: raw } = socket as unknown as { readonly _socket?: TLSSocket };
+  const found =
+    raw && 'getPeerCertificate' in raw ? raw.getPeerCertificate().fingerprint256 : undefined;
+  const plain = (text: string | undefined): string =>
+    (text ?? '').replaceAll(':', '').toLowerCase();
+  if (plain(found) === plain(expected) && found) return;
+  socket.terminate();
+  throw new ProtocolError(
+    'unauthorized',
+    `${host} shows another certificate (${found ?? 'none'}) than the pinned one. If the server was set up anew, ask its admin for the fingerprint; otherwise somebody is between you and it. Nothing was sent.`,
+  );
+}
+
+/** Messages wait here until they are asked for; a connection that falls silent is given up. */
+function createInbox(socket: WebSocket): { readonly next: LiveConnection['next'] } {
+  const messages: ServerMessage[] = [];
+  let ended = false;
+  let broken: Error | undefined;
+  let wake: (() => void) | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const heard = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      broken ??= new ProtocolError('timeout', `the server was silent for ${SILENCE_MS / 1000} s`);
+      socket.terminate();
+    }, SILENCE_MS);
+  };
+  heard();
+  socket.on('ping', heard);
+  socket.on('message', (data, binary) => {
+    heard();
+    try {
+      if (binary) throw new ProtocolError('bad_message', 'the server sent a binary message');
+      messages.push(parseServerMessage(String(data)));
+    } catch (error) {
+      broken ??= error instanceof Error ? error : new Error(String(error));
+      socket.terminate();
+    }
+    wake?.();
+  });
+  socket.on('error', (error) => {
+    broken ??= error;
+  });
+  socket.on('close', () => {
+    clearTimeout(timer);
+    ended = true;
+    wake?.();
+  });
+  return {
+    async next() {
+      for (;;) {
+        const message = messages.shift();
+        if (message) return message;
+        if (broken) throw broken;
+        if (ended) return undefined;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+  };
+}

@@ -1,0 +1,202 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip, gzip } from 'node:zlib';
+import type { WireError } from '../protocol/errors.ts';
+import { MAX_CONTENT_BYTES, MAX_UPLOAD_BYTES } from '../protocol/limits.ts';
+import { toJsonLines } from '../trajectories/export.ts';
+import type { Trajectory } from '../trajectories/trajectory.ts';
+import { writeDurably } from './durable.ts';
+import { type OutboxEntry, outboxEntrySchema } from './entry.ts';
+
+const pack = promisify(gzip);
+const unpack = promisify(gunzip);
+
+export type EnqueueResult =
+  | { readonly kind: 'queued'; readonly entry: OutboxEntry }
+  /** It is here already, in whatever state. */
+  | { readonly kind: 'known'; readonly entry: OutboxEntry }
+  /** What waits would take up more than is allowed. */
+  | { readonly kind: 'full'; readonly message: string }
+  | { readonly kind: 'too-large'; readonly message: string };
+
+export type WithdrawResult = 'withdrawn' | 'sent' | 'missing';
+
+export interface OutboxLimits {
+  /** Of what waits. */
+  readonly maxBytes: number;
+  readonly maxEntries: number;
+  /** Entries of what was sent, which only say that it was. */
+  readonly maxSent: number;
+}
+
+const DEFAULT_LIMITS: OutboxLimits = {
+  maxBytes: 1024 * 1024 * 1024,
+  maxEntries: 10_000,
+  maxSent: 1_000,
+};
+
+export interface Outbox {
+  /**
+   * Written to disk before it resolves. The caller has asked `uploadable` and the user. Putting the
+   * same attempt in twice is the same as once.
+   */
+  enqueue(trajectory: Trajectory): Promise<EnqueueResult>;
+  /** Oldest first. */
+  list(): Promise<readonly OutboxEntry[]>;
+  /** What would be sent, unpacked. undefined where it was sent, or there is none. */
+  content(attemptId: string): Promise<Buffer | undefined>;
+  /** The bytes that are sent. */
+  packed(entry: OutboxEntry): Promise<Buffer | undefined>;
+  /** What was sent cannot be taken back here. */
+  withdraw(attemptId: string): Promise<WithdrawResult>;
+  /** Acknowledged: the bytes go. */
+  markSent(entry: OutboxEntry, serverId: string): Promise<void>;
+  /** `refused`: it stays to be looked at, and is not sent again. */
+  markFailed(entry: OutboxEntry, error: WireError, state: 'waiting' | 'refused'): Promise<void>;
+}
+
+const ENTRY = '.json';
+const BYTES = '.gz';
+
+/**
+ * Trajectories on their way to a server, as files: `ATTEMPT.gz` holds the bytes and `ATTEMPT.json` says
+ * what is to be done with them; it is written last and removed first.
+ *
+ * @param root absolute path; made when it is first written to.
+ */
+export function createOutbox(root: string, limits: OutboxLimits = DEFAULT_LIMITS): Outbox {
+  const entryPath = (attemptId: string): string => join(root, `${attemptId}${ENTRY}`);
+  const bytesPath = (attemptId: string): string => join(root, `${attemptId}${BYTES}`);
+  const save = (entry: OutboxEntry): Promise<void> =>
+    writeDurably(entryPath(entry.attemptId), `${JSON.stringify(entry)}\n`);
+
+  const find = async (attemptId: string): Promise<OutboxEntry | undefined> => {
+    try {
+      return outboxEntrySchema.parse(JSON.parse(await readFile(entryPath(attemptId), 'utf8')));
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw new Error(
+        `${entryPath(attemptId)} cannot be read (${error instanceof Error ? error.message : error}). Delete it to give this upload up; the record of the attempt is not touched.`,
+      );
+    }
+  };
+  const list = async (): Promise<readonly OutboxEntry[]> => {
+    const names = await readdir(root).catch((error: unknown) => {
+      if (isMissing(error)) return [];
+      throw error;
+    });
+    const ids = names
+      .filter((name) => name.endsWith(ENTRY) && !name.startsWith('.'))
+      .map((name) => name.slice(0, -ENTRY.length));
+    const entries = (await Promise.all(ids.map(find))).filter((entry) => entry !== undefined);
+    return entries.sort(
+      (a, b) => compare(a.queuedAt, b.queuedAt) || compare(a.attemptId, b.attemptId),
+    );
+  };
+  const change = async (entry: OutboxEntry, state: OutboxEntry['state']): Promise<boolean> => {
+    // Withdrawn in the meantime: it must not come back.
+    if ((await find(entry.attemptId)) === undefined) return false;
+    await save({ ...entry, state });
+    return true;
+  };
+
+  return {
+    list,
+    async enqueue(trajectory) {
+      const { attemptId } = trajectory.header;
+      const known = await find(attemptId);
+      if (known) return { kind: 'known', entry: known };
+      const content = Buffer.from(toJsonLines(trajectory), 'utf8');
+      const bytes = await pack(content);
+      if (content.length > MAX_CONTENT_BYTES || bytes.length > MAX_UPLOAD_BYTES) {
+        return {
+          kind: 'too-large',
+          message: `attempt ${attemptId} has ${content.length} bytes (${bytes.length} packed); no server takes more than ${MAX_CONTENT_BYTES} (${MAX_UPLOAD_BYTES} packed)`,
+        };
+      }
+      const waiting = (await list()).filter(({ state }) => state.kind !== 'sent');
+      const used = waiting.reduce((sum, entry) => sum + entry.bytes, 0);
+      if (waiting.length >= limits.maxEntries || used + bytes.length > limits.maxBytes) {
+        return {
+          kind: 'full',
+          message: `the outbox is full (${waiting.length} attempts, ${used} bytes). Connect to the server, or withdraw some; the record of ${attemptId} stays and can be sent later.`,
+        };
+      }
+      await mkdir(root, { recursive: true, mode: 0o700 });
+      await writeDurably(bytesPath(attemptId), bytes);
+      const entry: OutboxEntry = {
+        version: 1,
+        attemptId,
+        upload: sha256(bytes),
+        bytes: bytes.length,
+        contentSha256: sha256(content),
+        contentBytes: content.length,
+        queuedAt: new Date().toISOString(),
+        state: { kind: 'waiting' },
+      };
+      await save(entry);
+      return { kind: 'queued', entry };
+    },
+
+    async content(attemptId) {
+      const entry = await find(attemptId);
+      if (!entry || entry.state.kind === 'sent') return undefined;
+      const bytes = await readIfThere(bytesPath(attemptId));
+      if (!bytes) return undefined;
+      return unpack(bytes, { maxOutputLength: MAX_CONTENT_BYTES });
+    },
+
+    packed: ({ attemptId }) => readIfThere(bytesPath(attemptId)),
+
+    async withdraw(attemptId) {
+      const entry = await find(attemptId);
+      if (!entry) return 'missing';
+      if (entry.state.kind === 'sent') return 'sent';
+      await rm(entryPath(attemptId), { force: true });
+      await rm(bytesPath(attemptId), { force: true });
+      return 'withdrawn';
+    },
+
+    async markSent(entry, serverId) {
+      await change(entry, { kind: 'sent', at: new Date().toISOString(), serverId });
+      await rm(bytesPath(entry.attemptId), { force: true });
+      const sent = (await list()).filter(({ state }) => state.kind === 'sent');
+      for (const { attemptId } of sent.slice(0, Math.max(0, sent.length - limits.maxSent))) {
+        await rm(entryPath(attemptId), { force: true });
+      }
+    },
+
+    async markFailed(entry, error, state) {
+      const at = new Date().toISOString();
+      await change(
+        entry,
+        state === 'refused'
+          ? { kind: 'refused', at, error }
+          : { kind: 'waiting', lastError: error },
+      );
+    },
+  };
+}
+
+async function readIfThere(path: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
+function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
