@@ -1,24 +1,21 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import type { PackageFile } from './package-code.ts';
 
 /** Limits of a chunk; what a listing in an attempt looks like. */
 const LINES = { least: 6, most: 18 } as const;
 const CHARACTERS = { least: 150, most: 650 } as const;
 const LONGEST_LINE = 100;
-const LARGEST_FILE = 400_000;
 
 /**
- * Pieces of the JavaScript in a folder (installed packages), in an order that is random and always
- * the same. For training on code that no template of ours has written.
+ * Pieces of files of JavaScript (package-code.ts), in an order that is random and always the same. For
+ * training on code that no template of ours has written.
  */
-export async function codeChunks(folder: string, count: number): Promise<readonly string[]> {
+export async function codeChunks(
+  files: AsyncIterable<PackageFile>,
+  count: number,
+): Promise<readonly string[]> {
   const chunks = new Map<string, string>();
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  for (const entry of entries) {
-    if (!entry.isFile() || !/\.[mc]?js$/.test(entry.name) || /\.min\./.test(entry.name)) continue;
-    const text = await readFile(join(entry.parentPath, entry.name), 'utf8');
-    if (text.length > LARGEST_FILE) continue;
+  for await (const { text } of files) {
     for (const chunk of chunksOf(text)) {
       chunks.set(createHash('sha256').update(chunk).digest('hex'), chunk);
     }

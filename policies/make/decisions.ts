@@ -4,7 +4,7 @@ import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { createLearnt } from '../../src/core/policies/edit-search/learnt.ts';
-import { openTries } from '../../src/core/policies/edit-search/open-tries.ts';
+import { offeredEdit, openTries } from '../../src/core/policies/edit-search/open-tries.ts';
 import { rankCandidates } from '../../src/core/policies/edit-search/rank.ts';
 import type { EditChoice, OfferedEdit } from '../../src/core/policies/edit-search/steps.ts';
 import { replyIds } from '../../src/core/policies/onnx/chat-format.ts';
@@ -47,6 +47,7 @@ export interface DecisionCounts {
   /** The edit is none of the known ones (odd tokens, edits of several places). */
   notInSet: number;
   tooLong: number;
+  notUtf8: number;
 }
 
 /**
@@ -60,15 +61,21 @@ export async function writeDecisions(
   options: RowOptions,
 ): Promise<DecisionCounts> {
   const tokenizer = rememberingTokenizer(plain);
-  const counts: DecisionCounts = { made: 0, notInSet: 0, tooLong: 0 };
+  const counts: DecisionCounts = { made: 0, notInSet: 0, tooLong: 0, notUtf8: 0 };
   const out = createWriteStream(`${file}.partial`);
   for await (const decision of decisions) {
     const row = rowOf(decision, tokenizer, options);
     if (row === undefined) counts.notInSet += 1;
     else if (row.tokens > options.mostTokens) counts.tooLong += 1;
     else {
+      const line = JSON.stringify(row.conversation);
+      // Half a character, as code under test may give it, is no UTF-8: JSON.stringify escapes it.
+      if (HALF_CHARACTER.test(line)) {
+        counts.notUtf8 += 1;
+        continue;
+      }
       counts.made += 1;
-      if (!out.write(`${JSON.stringify(row.conversation)}\n`)) await once(out, 'drain');
+      if (!out.write(`${line}\n`)) await once(out, 'drain');
     }
   }
   out.end();
@@ -76,6 +83,9 @@ export async function writeDecisions(
   await rename(`${file}.partial`, file);
   return counts;
 }
+
+/** A lone surrogate in JSON: behind a backslash that is not itself escaped. */
+const HALF_CHARACTER = /(?<!\\)(?:\\\\)*\\ud[89a-f]/;
 
 /** @param folder as `train-tokenizer` of the learner writes it */
 export async function readTokenizer(folder: string): Promise<PolicyTokenizer> {
@@ -176,13 +186,8 @@ export function decisionOfRepair({ id, messages }: Conversation): Decision | und
     random: undefined,
   });
   const texts = new Map([[path, text]]);
-  const tries = openTries(ranked, texts, createLearnt()).best(Number.POSITIVE_INFINITY);
-  const edits = tries.map(({ candidate, oldText, newText }) => ({
-    path,
-    oldText,
-    newText,
-    operator: candidate.edit.operator,
-    score: candidate.score,
-  }));
+  const learnt = createLearnt();
+  const tries = openTries(ranked, texts, learnt).best(Number.POSITIVE_INFINITY);
+  const edits = tries.map((one) => offeredEdit(one, learnt));
   return { id, firstMessage: user.content, texts, edits, right };
 }

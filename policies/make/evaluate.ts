@@ -25,6 +25,7 @@ import type { TaskSet } from '../../src/core/tasks/task-set.ts';
 import type { Budgets } from '../../src/core/trajectories/schema.ts';
 import { say } from './process.ts';
 import type { NanoSettings } from './settings.ts';
+import { tasksOf } from './split.ts';
 
 export interface MeasureOptions {
   readonly policy: Policy;
@@ -47,15 +48,9 @@ const PARALLEL = 64;
 /** Measures a policy on generated tasks in rehearsals. */
 export async function measure(options: MeasureOptions): Promise<EvaluationSummary> {
   const { policy, set, split, attempts, budgets, seed, file } = options;
-  const tasks = set.entries
-    .filter((entry) => split === 'all' || entry.split === split)
-    .map(({ task }) => task)
-    .sort((a, b) => (a.id < b.id ? -1 : 1))
-    .slice(0, options.limit)
-    .flatMap((task) => {
-      const tree = set.trees.get(task.tree);
-      return tree === undefined ? [] : [{ task, tree }];
-    });
+  const tasks = [...tasksOf(set, split)]
+    .sort((a, b) => (a.task.id < b.task.id ? -1 : 1))
+    .slice(0, options.limit);
   const header = evaluationHeader({
     agentVersion: AGENT_VERSION,
     policy: policy.description,

@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
 import type { SyntaxNode } from '@lezer/common';
 import { evaluateAll, runFast } from '../../src/core/tasks/generate/fast-run.ts';
 import { generateModule } from '../../src/core/tasks/generate/module.ts';
@@ -8,6 +6,7 @@ import { literal } from '../../src/core/tasks/generate/render.ts';
 import type { Case, Template } from '../../src/core/tasks/generate/template.ts';
 import { grammarOf } from '../../src/core/tasks/operators/grammars.ts';
 import { createChance } from '../../src/core/tasks/random.ts';
+import type { PackageFile } from './package-code.ts';
 
 /*
  * Functions of real code as families of tasks: what a function gives for some arguments is what its tests
@@ -25,7 +24,6 @@ const LEAST_CASES = 6;
 const MOST_CASES = 12;
 const PROBES = 90;
 const LONGEST_RESULT = 120;
-const LARGEST_FILE = 400_000;
 
 /** What a function may use besides its own names: nothing that differs from run to run or reaches outside. */
 const GLOBALS = new Set(
@@ -67,25 +65,15 @@ const POOLS: Readonly<Record<string, readonly string[]>> = {
   call: ['(x) => x > 1', '(x) => x', '(a, b) => a - b', '(x) => String(x)'],
 };
 
-/** At most so many families from the JavaScript in a folder (installed packages), always the same ones. */
-export async function mineFolder(folder: string, count: number): Promise<readonly Template[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries
-    .filter(
-      (entry) => entry.isFile() && /\.[mc]?js$/.test(entry.name) && !/\.min\./.test(entry.name),
-    )
-    .map((entry) => join(entry.parentPath, entry.name))
-    .map((path) => ({
-      path,
-      order: createHash('sha256').update(relative(folder, path)).digest('hex'),
-    }))
-    .sort((a, b) => (a.order < b.order ? -1 : 1));
+/** At most so many families from files of JavaScript (package-code.ts). */
+export async function mineFiles(
+  files: AsyncIterable<PackageFile>,
+  count: number,
+): Promise<readonly Template[]> {
   const found = new Map<string, Template>();
-  for (const { path } of files) {
-    if (found.size >= count) break;
-    const text = await readFile(path, 'utf8');
-    if (text.length > LARGEST_FILE) continue;
+  for await (const { text } of files) {
     for (const template of minedTemplates(text)) found.set(template.family, template);
+    if (found.size >= count) break;
   }
   return [...found.values()].slice(0, count);
 }

@@ -7,16 +7,17 @@ import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
 import { writePolicyManifest } from '../../src/core/policies/onnx/policy-folder.ts';
 import type { RehearsalRuns } from '../../src/core/tasks/rehearsal/test-runs.ts';
 import { codeChunks } from './code-chunks.ts';
-import { decisionsOfRepairs, readTokenizer, writeDecisions } from './decisions.ts';
+import { decisionsOfRepairs, type RowOptions, readTokenizer, writeDecisions } from './decisions.ts';
 import { measureEditSearch, measureFolder } from './evaluate.ts';
 import { type LearnerEvent, type LearnerPlace, runLearner, runModule } from './learner.ts';
-import { mineFolder } from './mined.ts';
+import { mineFiles } from './mined.ts';
+import { evaluatedPackages, packageCode } from './package-code.ts';
 import { measurePinned } from './pinned.ts';
 import { openRuns, required, say } from './process.ts';
 import { makeRepairs } from './repairs.ts';
 import { FULL, type NanoSettings, type Phase, SMOKE } from './settings.ts';
 import { makeShard, tasksIn, trainingTasks } from './shard.ts';
-import { type HeldOut, heldOutOf } from './split.ts';
+import { type HeldOut, heldOutOf, tasksOf } from './split.ts';
 import { decisionsOfTasks } from './task-decisions.ts';
 
 /** Fifty held-out tasks that `npm test` plays, too; from the repository's root. */
@@ -24,6 +25,9 @@ const PINNED_TASKS = 'policies/pinned-tasks.jsonl.gz';
 
 /** Real code to train on; pinned by the lock file. */
 const PACKAGES = 'node_modules';
+
+/** Tasks of packages that are measured with, from the repository's root. */
+const PACKAGE_TASKS = 'policies/packages';
 
 /** Files of demonstrations are hardly ever larger. */
 const LARGEST_FILE_TOKENS = 800;
@@ -73,9 +77,10 @@ async function main(): Promise<void> {
     await writeFile(`${file}.counts.json`, `${JSON.stringify(counts)}\n`);
     say(`shard ${index}: ${counts.demonstrations} demonstrations of ${counts.tasks} tasks`);
   }
+  const measured = await evaluatedPackages(PACKAGE_TASKS);
   const repairs = join(work, 'repairs.jsonl');
   if (!existsSync(repairs)) {
-    const chunks = await codeChunks(PACKAGES, settings.repairs.chunks);
+    const chunks = await codeChunks(packageCode(PACKAGES, measured), settings.repairs.chunks);
     const made = await makeRepairs(shards, chunks, repairs, settings.repairs, heldOut.operators);
     say(`repairs: ${made} of ${chunks.length} pieces of code`);
   }
@@ -108,7 +113,7 @@ async function main(): Promise<void> {
       const { tasks: count, seed, mined } = settings.decisions;
       const onProgress = (tasks: number) => say(`choices: ${tasks} tasks`);
       const from = { seed, settings, heldOut, known, onProgress };
-      const templates = await mineFolder(PACKAGES, mined.functions);
+      const templates = await mineFiles(packageCode(PACKAGES, measured), mined.functions);
       say(`choices: ${templates.length} functions of real code`);
       const tasks = [
         ...(await trainingTasks({ ...from, count })),
@@ -119,11 +124,13 @@ async function main(): Promise<void> {
         yield* decisionsOfTasks(tasks, settings.decisions, testRuns);
         if (phase.repairs) yield* decisionsOfRepairs(repairs);
       };
-      const counts = await writeDecisions(decisions(), choices, await readTokenizer(tokenizer), {
-        ...settings.replies,
-        leaveOut: heldOut.operators,
-        mostTokens: settings.training.tokens_per_pack,
-      });
+      const options = rowOptions(settings, heldOut);
+      const counts = await writeDecisions(
+        decisions(),
+        choices,
+        await readTokenizer(tokenizer),
+        options,
+      );
       say(`choices: ${JSON.stringify(counts)}`);
     }
     if (phase.learn === 'choices' && values.until === 'choices') return;
@@ -181,18 +188,12 @@ async function calibrated(
 ): Promise<string> {
   const out = join(work, 'calibrated');
   if (isWhole(out)) return out;
-  const tasks = heldOut.set.entries.flatMap(({ task, split }) => {
-    const tree = heldOut.set.trees.get(task.tree);
-    return split === 'new-family' && tree !== undefined ? [{ task, tree }] : [];
-  });
-  const options = { ...settings.decisions, perTask: 1, renamed: [0] } as const;
-  const decisions = decisionsOfTasks(tasks.slice(0, settings.decisions.tasks), options, testRuns);
+  const tasks = tasksOf(heldOut.set, 'new-family');
+  const played = { ...settings.decisions, perTask: 1, renamed: [0] } as const;
+  const decisions = decisionsOfTasks(tasks.slice(0, played.tasks), played, testRuns);
   const file = join(work, 'calibration.jsonl');
-  const counts = await writeDecisions(decisions, file, await readTokenizer(tokenizer), {
-    ...settings.replies,
-    leaveOut: heldOut.operators,
-    mostTokens: settings.training.tokens_per_pack,
-  });
+  const options = rowOptions(settings, heldOut);
+  const counts = await writeDecisions(decisions, file, await readTokenizer(tokenizer), options);
   say(`calibration: ${JSON.stringify(counts)}`);
   const { tokens_per_pack } = settings.training;
   const data = { kind: 'conversations', paths: [file] };
@@ -200,6 +201,11 @@ async function calibrated(
   await writeFile(join(work, 'calibration.json'), `${JSON.stringify(done)}\n`);
   say(`calibration: logits times ${Number(done.factor).toFixed(3)}`);
   return out;
+}
+
+/** The sets of choices that training and calibration read. */
+function rowOptions({ replies, training }: NanoSettings, { operators }: HeldOut): RowOptions {
+  return { ...replies, leaveOut: operators, mostTokens: training.tokens_per_pack };
 }
 
 async function train(

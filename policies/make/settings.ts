@@ -125,7 +125,7 @@ export const FULL: NanoSettings = {
     wrongTries: [0, 0, 1, 4],
     renamed: [0.9, 0.9, 0.5],
   },
-  replies: { priorPower: 2, mostEdits: 400 },
+  replies: { priorPower: 1, mostEdits: 400 },
   vocabulary: 1536,
   shape: {
     hidden: 192,
@@ -188,7 +188,7 @@ export const SMOKE: NanoSettings = {
   },
   repairs: { chunks: 100, variants: 1, edits: 3 },
   decisions: { ...FULL.decisions, tasks: 20, seed: 8, mined: { functions: 8, tasks: 12 } },
-  replies: { priorPower: 2, mostEdits: 400 },
+  replies: { priorPower: 1, mostEdits: 400 },
   vocabulary: 400,
   shape: {
     hidden: 48,

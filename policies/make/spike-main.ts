@@ -10,7 +10,8 @@ import { measureFolder, type PartFigures } from './evaluate.ts';
 import { type LearnerPlace, runLearner } from './learner.ts';
 import { openRuns, required, say } from './process.ts';
 import { FULL } from './settings.ts';
-import { runSpike, type SpikeOptions, type SpikeTask } from './spike.ts';
+import { runSpike, type SpikeOptions } from './spike.ts';
+import { tasksOf } from './split.ts';
 
 /**
  * `npm run policy:spike`: what GRPO learns on this machine in so many steps, from the policy that
@@ -94,7 +95,7 @@ async function main(): Promise<void> {
       model: join(nano, 'calibrated'),
       policyFolder,
       policy,
-      tasks: trainTasks(set),
+      tasks: tasksOf(set, 'train'),
       demonstrations: arm === 'supervised' ? await demonstrations(nano, place) : [],
       work,
       testRuns,
@@ -122,13 +123,6 @@ async function main(): Promise<void> {
 function armOf(name: string): SpikeOptions['arm'] {
   if (name === 'grpo' || name === 'random' || name === 'supervised') return name;
   throw new Error(`--arm ${name}: it must be grpo, random or supervised`);
-}
-
-function trainTasks(set: Awaited<ReturnType<typeof readTaskSet>>): readonly SpikeTask[] {
-  return set.entries.flatMap(({ task, split }) => {
-    const tree = set.trees.get(task.tree);
-    return split === 'train' && tree !== undefined ? [{ task, tree }] : [];
-  });
 }
 
 /** What the policy has learnt from, as rows of token ids; made once, by the learner's tokenizer. */

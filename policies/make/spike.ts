@@ -7,17 +7,11 @@ import { eachLimited } from '../../src/core/snapshot/limited.ts';
 import { createChance } from '../../src/core/tasks/random.ts';
 import type { TestRuns } from '../../src/core/tasks/rehearsal/memory-session.ts';
 import { rehearse } from '../../src/core/tasks/rehearsal/rehearse.ts';
-import type { Task } from '../../src/core/tasks/task.ts';
-import type { FileTree } from '../../src/core/tasks/tree.ts';
 import { trainingRows } from '../../src/core/trajectories/rows.ts';
 import type { Budgets, TurnLine } from '../../src/core/trajectories/schema.ts';
 import { startGrpo } from './grpo-process.ts';
 import type { LearnerPlace } from './learner.ts';
-
-export interface SpikeTask {
-  readonly task: Task;
-  readonly tree: FileTree;
-}
+import type { TaskWithTree } from './split.ts';
 
 export interface SpikeOptions {
   /** `random`: rewards by a coin with the share of the true ones; must not gain. */
@@ -33,7 +27,7 @@ export interface SpikeOptions {
   /** The folder of the policy that samples; its manifest and tokenizer are those of every version. */
   readonly policyFolder: string;
   readonly policy: OnnxPolicy;
-  readonly tasks: readonly SpikeTask[];
+  readonly tasks: readonly TaskWithTree[];
   /** Arm `supervised`: rows of demonstrations, JSON Lines without reinforcement. */
   readonly demonstrations?: readonly string[];
   readonly work: string;

@@ -2,8 +2,10 @@ import type { Bug } from '../../src/core/tasks/generate/generate-tasks.ts';
 import { generateTasks } from '../../src/core/tasks/generate/generate-tasks.ts';
 import { applyEdit, languageOf } from '../../src/core/tasks/operators/edit.ts';
 import { listEdits } from '../../src/core/tasks/operators/list-edits.ts';
-import { operatorKind, splitTasks } from '../../src/core/tasks/split.ts';
+import { operatorKind, type SplitName, splitTasks } from '../../src/core/tasks/split.ts';
+import type { Task } from '../../src/core/tasks/task.ts';
 import { readTaskSet, type TaskSet, writeTaskSet } from '../../src/core/tasks/task-set.ts';
+import type { FileTree } from '../../src/core/tasks/tree.ts';
 import type { NanoSettings } from './settings.ts';
 
 export interface HeldOut {
@@ -12,6 +14,19 @@ export interface HeldOut {
   readonly operators: ReadonlySet<string>;
   /** Normalised trees of held-out tasks, with and without their bugs. */
   readonly shapes: ReadonlySet<string>;
+}
+
+export interface TaskWithTree {
+  readonly task: Task;
+  readonly tree: FileTree;
+}
+
+/** The tasks of one part, in the order of the set. */
+export function tasksOf(set: TaskSet, part: SplitName | 'all'): readonly TaskWithTree[] {
+  return set.entries.flatMap(({ task, split }) => {
+    const tree = set.trees.get(task.tree);
+    return (part === 'all' || split === part) && tree !== undefined ? [{ task, tree }] : [];
+  });
 }
 
 /** Makes the tasks that are split, or reads them where they were made before. */

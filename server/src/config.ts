@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { parse } from 'smol-toml';
 import { z } from 'zod';
+import { isLoopback } from '../../src/core/platform/loopback.ts';
+import { schemaProblems } from '../../src/core/platform/schema-problems.ts';
 import {
   HEARTBEAT_MS,
   HELLO_TIMEOUT_MS,
@@ -121,11 +122,7 @@ export function loadConfig(
 export function checkConfig(value: unknown, where: string): ServerConfig {
   const parsed = configSchema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.slice(0, 5).map(({ path, message }) => {
-    const field = path.map(String).join('.');
-    return field === '' ? message : `${field}: ${message}`;
-  });
-  throw new ConfigError(`${where} cannot be used: ${problems.join('; ')}`);
+  throw new ConfigError(`${where} cannot be used: ${schemaProblems(parsed.error, 5)}`);
 }
 
 function readToml(file: string): unknown {
@@ -140,12 +137,6 @@ function readToml(file: string): unknown {
   } catch (error) {
     throw new ConfigError(`${file} is not TOML: ${messageOf(error)}`);
   }
-}
-
-/** Addresses alone: a name is what a resolver says it is, except for the one that is fixed. */
-export function isLoopback(host: string): boolean {
-  if (host === 'localhost' || host === '::1') return true;
-  return isIP(host) === 4 && host.startsWith('127.');
 }
 
 function messageOf(error: unknown): string {

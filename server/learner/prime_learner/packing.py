@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from .first_fit import check_fits, first_fit
 from .rows import TrainingRow
 from .sharing import Family
-from .strict import InputError
 
 
 @dataclass(frozen=True)
@@ -140,22 +140,9 @@ def plan_packs(lengths: Sequence[int], capacity: int) -> tuple[tuple[int, ...], 
     Raises:
         InputError: a row is longer than `capacity` (tokens).
     """
-    packs: list[list[int]] = []
-    free: list[int] = []
-    for index in sorted(range(len(lengths)), key=lambda at: (-lengths[at], at)):
-        length = lengths[index]
-        if length > capacity:
-            raise InputError(
-                f"a row has {length} tokens but a pack holds {capacity}: raise tokens_per_pack or leave it out"
-            )
-        place = next((at for at, room in enumerate(free) if room >= length), None)
-        if place is None:
-            packs.append([index])
-            free.append(capacity - length)
-        else:
-            packs[place].append(index)
-            free[place] -= length
-    return tuple(tuple(sorted(indices)) for indices in packs)
+    for length in lengths:
+        check_fits(length, capacity)
+    return tuple(tuple(sorted(indices)) for indices in first_fit(lengths, capacity))
 
 
 def epoch_order(count: int, seed: int, epoch: int) -> list[int]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .first_fit import check_fits, first_fit
 from .rows import TrainingRow
-from .strict import InputError
 
 
 @dataclass(frozen=True)
@@ -38,17 +38,9 @@ def plan_families(
         for members, shared in _alike(rows)
         for cost, family in _cut(rows, members, shared, capacity)
     ]
-    packs: list[list[Family]] = []
-    free: list[int] = []
-    for cost, family in sorted(pieces, key=lambda piece: (-piece[0], piece[1].rows[0])):
-        place = next((at for at, room in enumerate(free) if room >= cost), None)
-        if place is None:
-            packs.append([family])
-            free.append(capacity - cost)
-        else:
-            packs[place].append(family)
-            free[place] -= cost
-    return tuple(tuple(sorted(families, key=lambda each: each.rows[0])) for families in packs)
+    pieces.sort(key=lambda piece: piece[1].rows[0])
+    packs = first_fit([cost for cost, _ in pieces], capacity)
+    return tuple(tuple(pieces[at][1] for at in sorted(indices)) for indices in packs)
 
 
 def _alike(rows: Sequence[TrainingRow]) -> list[tuple[list[int], int]]:
@@ -75,10 +67,7 @@ def _cut(
     cost = shared
     for index in members:
         length = len(rows[index].ids)
-        if length > capacity:
-            raise InputError(
-                f"a row has {length} tokens but a pack holds {capacity}: raise tokens_per_pack or leave it out"
-            )
+        check_fits(length, capacity)
         if current and (shared == 0 or cost + length - shared > capacity):
             made.append(_family(current, shared, cost))
             current, cost = [], shared

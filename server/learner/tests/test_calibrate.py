@@ -12,13 +12,13 @@ from prime_learner import contract
 from prime_learner.__main__ import run
 from prime_learner.attention import learnt_logprobs, packed_logits, use_packed_attention
 from prime_learner.calibrate import calibrate, scale_logits
-from prime_learner.model import load_model, new_model
+from prime_learner.model import load_model
 from prime_learner.packing import pack
 from prime_learner.rows import Choice, TrainingRow
 from prime_learner.stop import Stop
 from prime_learner.strict import InputError
 from prime_learner.tokenizer import as_fast_tokenizer, load_tokenizer
-from tests.conftest import TINY
+from tests.conftest import TINY, spread_model
 from tests.make_fixtures import TOKENIZER
 from transformers import Qwen2ForCausalLM
 
@@ -27,12 +27,8 @@ OPTIONS = 6
 
 
 def _model(vocabulary: int) -> Qwen2ForCausalLM:
-    model = new_model(TINY, vocabulary, seed=1)
-    torch.manual_seed(0)
-    with torch.no_grad():  # Far from uniform, so that each logit matters.
-        for weight in model.parameters():
-            weight.add_(torch.randn_like(weight) * 0.1)
-        model.model.norm.weight.mul_(3)
+    model = spread_model(TINY, vocabulary)
+    scale_logits(model, 3)
     use_packed_attention(model)
     return model.eval()
 

@@ -24,21 +24,13 @@ from prime_learner.packing import pack
 from prime_learner.rows import Choice, Reinforcement, TrainingRow
 from prime_learner.schedule import Schedule
 from prime_learner.supervised import SupervisedOptions, supervised_loss, train_supervised
+from tests.conftest import spread_model
 from tests.reply_sets import choices_of
 from tokenizers import Tokenizer
 from transformers import Qwen2ForCausalLM
 
 VOCABULARY = 50
 END = 2
-
-
-def _model(shape: ModelShape) -> Qwen2ForCausalLM:
-    model = new_model(shape, VOCABULARY, seed=1)
-    torch.manual_seed(0)
-    with torch.no_grad():  # Far from uniform, so that each logit matters.
-        for weight in model.parameters():
-            weight.add_(torch.randn_like(weight) * 0.1)
-    return model
 
 
 def _replies(chosen: random.Random) -> list[tuple[int, ...]]:
@@ -145,7 +137,7 @@ def test_rows_with_and_without_choices_share_a_pack() -> None:
 def test_log_probabilities_are_those_of_a_loop_over_rows_and_places(
     tiny_shape: ModelShape, forward: str
 ) -> None:
-    reference, packing = _model(tiny_shape).eval(), _model(tiny_shape)
+    reference, packing = spread_model(tiny_shape, VOCABULARY).eval(), spread_model(tiny_shape, VOCABULARY)
     use_packed_attention(packing)
     if forward == "modules":
         packing.double()  # Which the forward pass of training does not take.
@@ -162,7 +154,7 @@ def test_log_probabilities_are_those_of_a_loop_over_rows_and_places(
 
 
 def test_the_replies_of_a_set_have_all_the_probability(tiny_shape: ModelShape) -> None:
-    model = _model(tiny_shape)
+    model = spread_model(tiny_shape, VOCABULARY)
     use_packed_attention(model)
     chosen = random.Random(8)
     for _ in range(20):
@@ -186,7 +178,7 @@ def test_the_replies_of_a_set_have_all_the_probability(tiny_shape: ModelShape) -
 
 
 def test_only_the_ids_that_could_come_have_a_gradient(tiny_shape: ModelShape) -> None:
-    model = _model(tiny_shape)
+    model = spread_model(tiny_shape, VOCABULARY)
     use_packed_attention(model)
     chosen = random.Random(9)
     rows = [_random_row(str(n), chosen) for n in range(12)]
@@ -229,7 +221,7 @@ def _rollout(row: TrainingRow, logprobs: Sequence[float], reward: float) -> Trai
 
 
 def test_sampler_and_trainer_agree_on_rollouts_from_sets(tiny_shape: ModelShape) -> None:
-    reference, model = _model(tiny_shape).eval(), _model(tiny_shape)
+    reference, model = spread_model(tiny_shape, VOCABULARY).eval(), spread_model(tiny_shape, VOCABULARY)
     use_packed_attention(model)
     chosen = random.Random(10)
     rows: list[TrainingRow] = []
@@ -334,7 +326,7 @@ def test_an_interrupted_run_on_choices_ends_with_the_same_bits(
 
 
 def test_rows_without_choices_go_through_as_they_did(tiny_shape: ModelShape) -> None:
-    model = _model(tiny_shape)
+    model = spread_model(tiny_shape, VOCABULARY)
     use_packed_attention(model)
     row = TrainingRow(id="a", ids=(1, 2, 3), loss_mask=(0, 1, 1))
     choice = Choice(at=1, ids=(2, 3), bias=(0, 0))

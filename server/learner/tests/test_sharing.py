@@ -11,11 +11,12 @@ from prime_learner.attention import learnt_logits, use_packed_attention
 from prime_learner.gradient_workers import GradientWorkers
 from prime_learner.grpo import GrpoOptions
 from prime_learner.grpo_batch import add_gradient, prepare_batch
-from prime_learner.model import ModelShape, new_model
+from prime_learner.model import ModelShape
 from prime_learner.packing import pack, pack_families
 from prime_learner.rows import Choice, Reinforcement, TrainingRow
 from prime_learner.sharing import Family, plan_families
 from prime_learner.strict import InputError
+from tests.conftest import spread_model
 from transformers import Qwen2ForCausalLM
 
 VOCABULARY = 60
@@ -24,11 +25,7 @@ SHAPE = ModelShape(hidden=32, layers=3, heads=4, kv_heads=2, feed_forward=48, co
 
 
 def _model() -> Qwen2ForCausalLM:
-    model = new_model(SHAPE, VOCABULARY, seed=1)
-    torch.manual_seed(0)
-    with torch.no_grad():
-        for weight in model.parameters():
-            weight.add_(torch.randn_like(weight) * 0.1)
+    model = spread_model(SHAPE, VOCABULARY)
     use_packed_attention(model)
     return model
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { REWARDS } from '../../../src/core/agent/outcomes.ts';
 import type { UploadBegin } from '../../../src/core/protocol/client-messages.ts';
 import { ProtocolError } from '../../../src/core/protocol/errors.ts';
 import { TrajectoryFormatError } from '../../../src/core/trajectories/errors.ts';
@@ -100,16 +101,6 @@ function parse(begin: UploadBegin, text: string): ReturnType<typeof parseTraject
     throw error;
   }
 }
-
-/** The one table of outcomes: what reward each may claim. */
-const REWARDS: Readonly<Record<EndLine['outcome'], 0 | 1 | null>> = {
-  solved: 1,
-  solved_with_test_changes: 0,
-  failed: 0,
-  invalid_tool_call: 0,
-  out_of_budget: 0,
-  invalid: null,
-};
 
 function checkEnd(begin: UploadBegin, end: EndLine, turns: number): void {
   if (end.reward !== REWARDS[end.outcome]) {

@@ -1,3 +1,4 @@
+import { limiter } from '../../../src/core/platform/limiter.ts';
 import type { UploadBegin } from '../../../src/core/protocol/client-messages.ts';
 import { ProtocolError } from '../../../src/core/protocol/errors.ts';
 import type { Claim } from '../../../src/core/protocol/values.ts';
@@ -42,7 +43,7 @@ const CHECKS = 2;
 
 export function createIngest({ config, receiver, blobs, table, meta }: IngestParts): Ingest {
   const { limits, quota } = config;
-  const checks = createSlots(CHECKS);
+  const checks = limiter(CHECKS);
   return {
     async begin(begin, contributor) {
       const before = table.find(contributor, begin.attemptId);
@@ -102,20 +103,4 @@ function conflict(begin: UploadBegin): ProtocolError {
     'conflict',
     `there is another record of attempt ${begin.attemptId} already; what is stored is final`,
   );
-}
-
-function createSlots(count: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
-  let free = count;
-  const queue: (() => void)[] = [];
-  return async (work) => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => queue.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = queue.shift();
-      if (next) next();
-      else free += 1;
-    }
-  };
 }

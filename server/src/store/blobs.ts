@@ -1,5 +1,6 @@
-import { type FileHandle, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncFolder } from '../../../src/core/platform/sync-folder.ts';
 
 export interface BlobStore {
   /**
@@ -35,13 +36,4 @@ export function createBlobStore(folder: string): BlobStore {
     read: (sha256) => readFile(pathOf(sha256)),
     remove: (sha256) => rm(pathOf(sha256), { force: true }),
   };
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -40,9 +40,19 @@ export type Outcome =
   | 'out_of_budget'
   | 'invalid';
 
+/** null: no reward at all (never 0 for what the policy did not cause). */
+export const REWARDS: Readonly<Record<Outcome, 0 | 1 | null>> = {
+  solved: 1,
+  solved_with_test_changes: 0,
+  failed: 0,
+  invalid_tool_call: 0,
+  out_of_budget: 0,
+  invalid: null,
+};
+
 export interface OutcomeRow {
   readonly outcome: Outcome;
-  /** null: no reward at all (never 0 for what the policy did not cause). */
+  /** As in `REWARDS`. */
   readonly reward: 0 | 1 | null;
   readonly inGroupMean: boolean;
   readonly inGradient: boolean;
@@ -75,54 +85,45 @@ export function outcomeOf(
     case 'submitted':
       return submittedRow(verdict);
     case 'invalid_tool_call':
-      return row('invalid_tool_call', 0, true, true, `a call was not well-formed: ${end.reason}`);
+      return row('invalid_tool_call', true, true, `a call was not well-formed: ${end.reason}`);
     case 'budget':
       return row(
         'out_of_budget',
-        0,
         true,
         options.trainOnOutOfBudget === true,
         BUDGET_WORDS[end.budget],
       );
     case 'cancelled':
-      return row('invalid', null, false, false, 'cancelled');
+      return row('invalid', false, false, 'cancelled');
     case 'infrastructure':
-      return row('invalid', null, false, false, end.reason);
+      return row('invalid', false, false, end.reason);
   }
 }
 
 function submittedRow(verdict: Verdict | undefined): OutcomeRow {
   switch (verdict) {
     case 'passed':
-      return row(
-        'solved',
-        1,
-        true,
-        true,
-        'all target tests pass, and none that passed before fails',
-      );
+      return row('solved', true, true, 'all target tests pass, and none that passed before fails');
     case 'passed_with_test_changes':
       // Counts as unsolved in the group's mean, but is never trained on (DESIGN: two-way grading).
       return row(
         'solved_with_test_changes',
-        0,
         true,
         false,
         'passes only with its changes to tests or configuration',
       );
     case 'failed':
-      return row('failed', 0, true, true, 'the submitted patch does not pass');
+      return row('failed', true, true, 'the submitted patch does not pass');
     case undefined:
-      return row('invalid', null, false, false, 'the submitted patch could not be graded');
+      return row('invalid', false, false, 'the submitted patch could not be graded');
   }
 }
 
 function row(
   outcome: Outcome,
-  reward: 0 | 1 | null,
   inGroupMean: boolean,
   inGradient: boolean,
   reason: string,
 ): OutcomeRow {
-  return { outcome, reward, inGroupMean, inGradient, reason };
+  return { outcome, reward: REWARDS[outcome], inGroupMean, inGradient, reason };
 }

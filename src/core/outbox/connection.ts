@@ -1,7 +1,8 @@
 import type { TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
+import { isLoopbackHostname } from '../platform/loopback.ts';
 import type { ClientMessage } from '../protocol/client-messages.ts';
-import { ProtocolError } from '../protocol/errors.ts';
+import { ProtocolError, type WireError } from '../protocol/errors.ts';
 import { type Chunk, encodeChunk } from '../protocol/frame.ts';
 import { HELLO_TIMEOUT_MS, MAX_WAITING_BYTES, SILENCE_MS } from '../protocol/limits.ts';
 import { parseServerMessage } from '../protocol/messages.ts';
@@ -27,8 +28,6 @@ export interface LiveConnection {
   close(): void;
 }
 
-const LOOPBACK = /^(localhost|\[::1\]|127(\.\d{1,3}){3})$/;
-
 /**
  * Connects and says hello. The token is sent when it is certain who listens, and never in the clear
  * beyond this machine. Rejects with `ProtocolError`, or with an error of the network.
@@ -38,7 +37,7 @@ export async function connect(
   client: { readonly name: string; readonly version: string },
 ): Promise<LiveConnection> {
   const target = new URL(LIVE_PATH, url);
-  if (target.protocol === 'http:' && !LOOPBACK.test(target.hostname)) {
+  if (target.protocol === 'http:' && !isLoopbackHostname(target.hostname)) {
     throw new ProtocolError(
       'forbidden',
       `${target.host} is another machine and its address begins with http:. Use https: tokens are not sent in the clear.`,
@@ -80,11 +79,7 @@ export async function connect(
   };
 }
 
-export function fromWire({
-  code,
-  message,
-  retryAfterMs,
-}: Extract<ServerMessage, { type: 'goodbye' }>['error']): ProtocolError {
+export function fromWire({ code, message, retryAfterMs }: WireError): ProtocolError {
   return new ProtocolError(code, message, retryAfterMs);
 }
 

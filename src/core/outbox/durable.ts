@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { syncFolder } from '../platform/sync-folder.ts';
 
 /** Writes a file as a whole or not at all: when this resolves, content and name have reached the disk. */
 export async function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
@@ -20,13 +21,4 @@ export async function writeDurably(path: string, content: string | Uint8Array): 
     throw error;
   }
   await syncFolder(folder);
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { schemaProblems } from '../platform/schema-problems.ts';
 import { type ClientMessage, clientMessageSchema } from './client-messages.ts';
 import { ProtocolError } from './errors.ts';
 import { MAX_MESSAGE_BYTES } from './limits.ts';
@@ -32,7 +33,7 @@ function parse<Message>(text: string, schema: z.ZodType<Message>, side: string):
   if (parsed.success) return parsed.data;
   throw new ProtocolError(
     'bad_message',
-    `a message of the ${side}${typeOf(value)} does not fit the protocol: ${describe(parsed.error)}`,
+    `a message of the ${side}${typeOf(value)} does not fit the protocol: ${schemaProblems(parsed.error)}`,
   );
 }
 
@@ -41,14 +42,4 @@ function typeOf(value: unknown): string {
   return typeof value.type === 'string' && /^[a-z.]{1,40}$/.test(value.type)
     ? ` (${value.type})`
     : '';
-}
-
-function describe(error: z.ZodError): string {
-  return error.issues
-    .slice(0, 3)
-    .map((issue) => {
-      const field = issue.path.map(String).join('.');
-      return field === '' ? issue.message : `${field}: ${issue.message}`;
-    })
-    .join('; ');
 }

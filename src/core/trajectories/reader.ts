@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { z } from 'zod';
+import { schemaProblems } from '../platform/schema-problems.ts';
 import { TrajectoryFormatError } from './errors.ts';
 import {
   type EndLine,
@@ -111,7 +112,7 @@ function parseLine(
     // A newer minor version only adds fields: those that are unknown here are dropped.
     parsed = trajectoryLineSchema.safeParse(withoutUnknownKeys(value, parsed.error));
   }
-  if (!parsed.success) throw new TrajectoryFormatError(file, number, describe(parsed.error));
+  if (!parsed.success) throw new TrajectoryFormatError(file, number, schemaProblems(parsed.error));
   return parsed.data;
 }
 
@@ -166,16 +167,6 @@ function withoutUnknownKeys(value: unknown, error: z.ZodError): unknown {
 
 function isObject(value: unknown): value is Record<PropertyKey, unknown> {
   return typeof value === 'object' && value !== null;
-}
-
-function describe(error: z.ZodError): string {
-  return error.issues
-    .slice(0, 3)
-    .map((issue) => {
-      const field = issue.path.map(String).join('.');
-      return field === '' ? issue.message : `${field}: ${issue.message}`;
-    })
-    .join('; ');
 }
 
 function isJson(text: string): boolean {

@@ -1,6 +1,7 @@
 import type { ToolCall } from '../../agent/messages.ts';
 import type { Budgets } from '../../trajectories/schema.ts';
-import type { Policy, PolicyReply, PolicyRequest, PolicySession } from '../policy.ts';
+import type { Policy, PolicyReply, PolicySession } from '../policy.ts';
+import { firstUserMessage, lastObservations } from './conversation.ts';
 import { type SearchOptions, searchFix } from './search.ts';
 import type { EditChoice, Steps } from './steps.ts';
 
@@ -18,6 +19,9 @@ export const EDIT_SEARCH_BUDGETS: Budgets = {
  * as many in all. Slower, since the order is thought over after each.
  */
 export const ONE_BY_ONE = { batch: 1, turns: 4 * EDIT_SEARCH_BUDGETS.turns } as const;
+
+/** Files that are read at most. */
+export const MOST_FILES = 24;
 
 export interface EditSearchOptions {
   /** Turns that the search plans with; keep it at or below the loop's budget. */
@@ -43,7 +47,7 @@ export function createEditSearchPolicy(options: EditSearchOptions = {}): Policy 
   const plan = {
     turns: options.turns ?? EDIT_SEARCH_BUDGETS.turns,
     batch: options.batch ?? 4,
-    files: options.files ?? 24,
+    files: options.files ?? MOST_FILES,
     offered: options.choose?.offered,
   };
   const pick = options.choose?.pick ?? (() => 0);
@@ -70,8 +74,8 @@ function createSession(
     async next(request) {
       request.signal.throwIfAborted();
       const started = steps !== undefined;
-      steps ??= searchFix(firstUserMessage(request), seed, plan);
-      let step = steps.next(started ? lastObservations(request) : []);
+      steps ??= searchFix(firstUserMessage(request.messages), seed, plan);
+      let step = steps.next(started ? lastObservations(request.messages) : []);
       while (step.done !== true && step.value.kind === 'choice')
         step = steps.next(pick(step.value));
       if (step.done === true || step.value.kind === 'choice')
@@ -88,16 +92,6 @@ function createSession(
     },
     close: async () => undefined,
   };
-}
-
-function firstUserMessage({ messages }: PolicyRequest): string {
-  return messages.find((message) => message.role === 'user')?.content ?? '';
-}
-
-/** The answers to the last reply, in the order of its calls. */
-function lastObservations({ messages }: PolicyRequest): readonly string[] {
-  const last = messages.findLastIndex((message) => message.role === 'assistant');
-  return messages.slice(last + 1).flatMap((m) => (m.role === 'tool' ? [m.content] : []));
 }
 
 function reply(content: string, calls: readonly ToolCall[]): PolicyReply {

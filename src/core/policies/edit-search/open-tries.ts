@@ -1,15 +1,22 @@
 import type { Learnt } from './learnt.ts';
 import type { Candidate } from './rank.ts';
 import { type Replacement, toReplacement } from './replacement.ts';
+import type { OfferedEdit } from './steps.ts';
 
 /** An edit as it is made. */
 export interface Try extends Replacement {
   readonly candidate: Candidate;
 }
 
+/** As it is offered to whoever chooses. */
+export function offeredEdit({ candidate, oldText, newText }: Try, learnt: Learnt): OfferedEdit {
+  const { path, edit } = candidate;
+  return { path, oldText, newText, operator: edit.operator, score: learnt.weigh(candidate) };
+}
+
 /** Edits that were not tried yet. */
 export interface OpenTries {
-  /** At most so many, the most promising first. No two of them come to the same. */
+  /** At most so many, the most promising first; no two of them are the same replacement. */
   best(count: number): readonly Try[];
   remove(candidates: ReadonlySet<Candidate>): void;
   /** All edits of a file. */

@@ -3,7 +3,7 @@ import { outlineOf } from '../../tasks/operators/functions.ts';
 import { readReport } from './failures.ts';
 import { hintsOf } from './hints.ts';
 import { createLearnt, type Learnt } from './learnt.ts';
-import { openTries, type Try } from './open-tries.ts';
+import { offeredEdit, openTries, type Try } from './open-tries.ts';
 import { createRandom } from './random.ts';
 import { type Candidate, rankCandidates, type Subject } from './rank.ts';
 import { toReplacement } from './replacement.ts';
@@ -160,13 +160,7 @@ function* chosen(
 ): Steps<readonly Try[]> {
   const index = yield* choose({
     texts: new Map(editable(scene).map(({ path }) => [path, texts.get(path) ?? ''])),
-    edits: offered.map(({ candidate, oldText, newText }) => ({
-      path: candidate.path,
-      oldText,
-      newText,
-      operator: candidate.edit.operator,
-      score: learnt.weigh(candidate),
-    })),
+    edits: offered.map((one) => offeredEdit(one, learnt)),
   });
   const one = offered[index];
   if (one === undefined) throw new RangeError(`There is no edit ${index} of ${offered.length}.`);

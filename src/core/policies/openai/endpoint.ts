@@ -1,3 +1,5 @@
+import { isLoopbackHostname } from '../../platform/loopback.ts';
+
 /** Where an OpenAI-compatible server is, however its address was typed. */
 export interface Endpoint {
   readonly origin: string;
@@ -50,8 +52,7 @@ export function parseEndpoint(address: string): EndpointResult {
 }
 
 export function isLoopback(endpoint: Endpoint): boolean {
-  const { hostname } = new URL(endpoint.origin);
-  return hostname === 'localhost' || hostname === '[::1]' || /^127(?:\.\d+){3}$/.test(hostname);
+  return isLoopbackHostname(new URL(endpoint.origin).hostname);
 }
 
 /** Empty without a user name; undefined when it cannot be decoded. */

@@ -1,8 +1,15 @@
 import type { Chance } from '../random.ts';
 import type { Case } from './template.ts';
 
-/** A value as source text; undefined where it has no literal. */
+/**
+ * A value as source text; undefined where it has no literal: a function, a date, what contains itself, an
+ * array with holes, a property that a function gives.
+ */
 export function literal(value: unknown): string | undefined {
+  return literalIn(value, []);
+}
+
+function literalIn(value: unknown, containers: readonly unknown[]): string | undefined {
   switch (typeof value) {
     case 'string':
       return quote(value);
@@ -17,11 +24,19 @@ export function literal(value: unknown): string | undefined {
       return undefined;
   }
   if (value === null) return 'null';
-  if (Array.isArray(value)) return joined(value.map(literal), '[', ']', ', ');
+  if (containers.includes(value)) return undefined;
+  const inside = [...containers, value];
+  if (Array.isArray(value)) {
+    if (Object.keys(value).length !== value.length) return undefined;
+    const parts = value.map((inner) => literalIn(inner, inside));
+    return joined(parts, '[', ']', ', ');
+  }
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return undefined;
+  const properties = Object.values(Object.getOwnPropertyDescriptors(value));
+  if (properties.some(({ get }) => get !== undefined)) return undefined;
   const entries = Object.entries(value).map(([key, inner]) => {
-    const text = literal(inner);
+    const text = literalIn(inner, inside);
     const name = /^[A-Za-z_$][\w$]*$/.test(key) ? key : quote(key);
     return text === undefined ? undefined : `${name}: ${text}`;
   });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { nodeTest } from '../../frameworks/node-test/node-test.ts';
 import { readLog } from '../../frameworks/run.ts';
 import { openSealed } from '../../frameworks/seal.ts';
+import { limiter } from '../../platform/limiter.ts';
 import type { ProgramRequest, SandboxProvider, Toolchain } from '../../sandbox/sandbox.ts';
 import type { Sources } from '../generate/fast-run.ts';
 import { writeTree } from '../tree.ts';
@@ -136,20 +137,4 @@ async function runForReal(
 /** The folder of the log, as `frameworks/run.ts` gives it to its wrapper. */
 function folderOf({ argv }: ProgramRequest): string {
   return argv[4] ?? '';
-}
-
-function limiter(atOnce: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let free = atOnce;
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else free += 1;
-    }
-  };
 }

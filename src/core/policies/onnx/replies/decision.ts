@@ -1,4 +1,6 @@
 import type { Message } from '../../../agent/messages.ts';
+import { firstUserMessage, lastObservations } from '../../edit-search/conversation.ts';
+import { MOST_FILES } from '../../edit-search/edit-search.ts';
 import { searchFix } from '../../edit-search/search.ts';
 import { call, type EditChoice, type OfferedEdit, type Step } from '../../edit-search/steps.ts';
 import {
@@ -33,8 +35,6 @@ export type Decision =
 
 /** Turns that the search plans with: the budget of an attempt is what binds. */
 const TURNS = 200;
-/** Files that are viewed at most, as by edit-search. */
-const FILES = 24;
 /** Files that the policy reads before a choice, as far as they fit. */
 const SHOWN_FILES = 3;
 
@@ -59,7 +59,6 @@ export function createDecisions(
   let turn = 0;
   /** Observations of the edit that was chosen, whose turn the rest of its calls belongs to. */
   let kept: readonly string[] = [];
-  let rest: readonly FormatCall[] = [];
   let taken: number | undefined;
 
   const idsOf = (edit: OfferedEdit): readonly number[] => {
@@ -91,11 +90,11 @@ export function createDecisions(
     turn += 1;
     const seen = lastObservations(messages);
     if (search === undefined) {
-      firstMessage = messages.find(({ role }) => role === 'user')?.content ?? '';
+      firstMessage = firstUserMessage(messages);
       search = searchFix(firstMessage, 0, {
         turns: TURNS,
         batch: 1,
-        files: FILES,
+        files: MOST_FILES,
         offered: mostEdits,
       });
       return decide(search.next([]));
@@ -106,8 +105,7 @@ export function createDecisions(
       taken = undefined;
       if (step.done === true || step.value.kind !== 'turn') throw new Error('A choice is tried.');
       kept = seen;
-      rest = step.value.calls.slice(1);
-      return { kind: 'follows', calls: rest };
+      return { kind: 'follows', calls: step.value.calls.slice(1) };
     }
     const observations = [...kept, ...seen];
     kept = [];
@@ -164,10 +162,4 @@ export function choicePrompt(
     prompt = longer;
   }
   return prompt;
-}
-
-/** The answers to the last reply, in the order of its calls. */
-function lastObservations(messages: readonly Message[]): readonly string[] {
-  const last = messages.findLastIndex((message) => message.role === 'assistant');
-  return messages.slice(last + 1).flatMap((m) => (m.role === 'tool' ? [m.content] : []));
 }

@@ -7,7 +7,8 @@ import type { TokenChoice } from '../../policy.ts';
  *   softmax((logit(token) + bias(token)) / temperature),   bias = log(weight below the token / weight here)
  *
  * so that a network that knows nothing draws each reply in proportion to its weight. The learner trains
- * under the same distribution (server/learner, "Replies from a set" in docs/learner.md).
+ * under the same distribution (server/learner, "Replies from a set" in docs/learner.md). At temperature 0
+ * the reply that is most probable in it is taken (worker/likeliest-reply.ts).
  */
 
 export interface WeightedReply {
@@ -20,6 +21,8 @@ export interface WeightedReply {
 export interface ReplyNode {
   /** Of all replies that go on from here. */
   readonly weight: number;
+  /** Index of the first of them in the set. */
+  readonly first: number;
   readonly next: ReadonlyMap<number, ReplyNode>;
 }
 
@@ -30,9 +33,9 @@ interface GrowingNode extends ReplyNode {
 
 /** @throws RangeError for a set that is empty, a weight that is no weight, a reply that goes on in another */
 export function createReplyTree(replies: readonly WeightedReply[]): ReplyNode {
-  const root: GrowingNode = { weight: 0, next: new Map() };
+  const root: GrowingNode = { weight: 0, first: 0, next: new Map() };
   if (replies.length === 0) throw new RangeError('there is no reply to choose from');
-  for (const { ids, weight } of replies) {
+  for (const [first, { ids, weight }] of replies.entries()) {
     if (!(weight > 0) || !Number.isFinite(weight) || ids.length === 0) {
       throw new RangeError(`a reply of ${ids.length} tokens cannot have the weight ${weight}`);
     }
@@ -44,7 +47,7 @@ export function createReplyTree(replies: readonly WeightedReply[]): ReplyNode {
       if (known && (known.next.size === 0) !== last) {
         throw new RangeError('one reply is the beginning of another one');
       }
-      const child = known ?? { weight: 0, next: new Map<number, GrowingNode>() };
+      const child = known ?? { weight: 0, first, next: new Map<number, GrowingNode>() };
       child.weight += weight;
       node.next.set(id, child);
       node = child;
@@ -61,14 +64,22 @@ export function choiceAt(node: ReplyNode, at: number): TokenChoice | undefined {
   return { at, ids, bias };
 }
 
-/** The choices on the way of one reply of the set; undefined: it is not in the set. */
-export function choicesOf(root: ReplyNode, reply: readonly number[]): TokenChoice[] | undefined {
+/**
+ * The choices on the way of one reply of the set; undefined: it is not in the set.
+ *
+ * @param begun tokens of the reply before `root` and `reply`, which start behind them
+ */
+export function choicesOf(
+  root: ReplyNode,
+  reply: readonly number[],
+  begun = 0,
+): TokenChoice[] | undefined {
   const choices: TokenChoice[] = [];
   let node = root;
   for (const [at, id] of reply.entries()) {
     const next = node.next.get(id);
     if (!next) return undefined;
-    const choice = choiceAt(node, at);
+    const choice = choiceAt(node, begun + at);
     if (choice) choices.push(choice);
     node = next;
   }

@@ -1,10 +1,13 @@
 import type { GenerateMessage, ProgressItem } from '../protocol.ts';
-import { choiceAt, createReplyTree, type ReplyNode } from '../replies/reply-set.ts';
+import { choiceAt, choicesOf, createReplyTree, type ReplyNode } from '../replies/reply-set.ts';
 import { type Batch, createBatch, type Row } from './batch.ts';
+import { type ReplySearch, searchLikeliest } from './likeliest-reply.ts';
 import { uniform } from './random.ts';
-import { HIDDEN, type Network } from './runtime.ts';
+import { readChunk } from './read-chunk.ts';
+import { createReplyLogits, type ReplyLogits } from './reply-logits.ts';
+import type { Network } from './runtime.ts';
 import { type Draw, sampleChoice, sampleToken } from './sample.ts';
-import { append, type SequenceCache, SLOT_STEP } from './sequence-cache.ts';
+import type { SequenceCache } from './sequence-cache.ts';
 import { createSessionCaches } from './session-caches.ts';
 
 export interface DecoderOptions {
@@ -34,6 +37,15 @@ interface Active extends Row {
   cancelled: boolean;
 }
 
+/** The most probable reply of a set is being looked for. */
+interface Searching {
+  readonly request: GenerateMessage;
+  readonly reused: number;
+  readonly root: ReplyNode;
+  readonly search: ReplySearch;
+  cancelled: boolean;
+}
+
 /** Batches that nobody is in are kept for the next one up to this size. */
 const IDLE_BATCH_BYTES = 64 * 1024 * 1024;
 
@@ -50,6 +62,9 @@ export function createDecoder(network: Network, options: DecoderOptions): Decode
   const caches = createSessionCaches(shape, options.cacheBytes);
   const waiting: GenerateMessage[] = [];
   const active = new Map<number, Active>();
+  const searching = new Map<number, Searching>();
+  /** What was computed for the replies of each session's last prompt: its next set is nearly the same. */
+  const replyLogits = new Map<number, ReplyLogits>();
   let batches: Batch<Active>[] = [];
   /** The prompt that is being read can be cancelled between two chunks. */
   let reading: { readonly request: number; cancelled: boolean } | undefined;
@@ -117,13 +132,18 @@ export function createDecoder(network: Network, options: DecoderOptions): Decode
       while (cache.ids.length < request.ids.length && !state.cancelled && !closed) {
         logits = await readChunk(network, cache, request.ids);
       }
+      const node = nodeOf(request);
+      if (node && request.sampling.temperature === 0 && !state.cancelled && !closed) {
+        searching.set(request.request, startSearch(request, node, cache, reused));
+        return;
+      }
       const sequence: Active = {
         request,
         cache,
         reused,
         pending: 0,
         sampled: 0,
-        node: nodeOf(request),
+        node,
         batch: undefined,
         cancelled: false,
       };
@@ -163,6 +183,47 @@ export function createDecoder(network: Network, options: DecoderOptions): Decode
     }
   };
 
+  const startSearch = (
+    request: GenerateMessage,
+    root: ReplyNode,
+    cache: SequenceCache,
+    reused: number,
+  ): Searching => {
+    const { session, ids } = request;
+    const before = replyLogits.get(session);
+    const logits = before?.isFor(ids) ? before : createReplyLogits(ids);
+    replyLogits.set(session, logits);
+    const ask = logits.asking(network, cache);
+    return { request, reused, root, search: searchLikeliest(root, ask), cancelled: false };
+  };
+
+  const stepSearch = async (one: Searching): Promise<void> => {
+    const { request, reused, root, search } = one;
+    const { session } = request;
+    const leaveSearch = (): void => {
+      searching.delete(request.request);
+      caches.park(session);
+    };
+    if (one.cancelled) {
+      leaveSearch();
+      return;
+    }
+    try {
+      const ids = await search.step();
+      if (!ids || one.cancelled) return;
+      leaveSearch();
+      const choices = choicesOf(root, ids, request.begun) ?? [];
+      // The distribution is one reply: its probability is 1.
+      const logprobs = ids.map(() => 0);
+      const item = { request: request.request, ids, logprobs, choices };
+      options.onProgress({ ...item, finish: 'stop', reused });
+    } catch (error) {
+      searching.delete(request.request);
+      caches.forget(session);
+      options.onFailure(request.request, reasonOf(error));
+    }
+  };
+
   const work = async (): Promise<void> => {
     while (!closed) {
       const next = waiting.shift();
@@ -171,10 +232,14 @@ export function createDecoder(network: Network, options: DecoderOptions): Decode
         continue;
       }
       const busy = batches.filter((batch) => batch.rows.length > 0);
-      if (busy.length === 0) return;
+      if (busy.length === 0 && searching.size === 0) return;
       for (const batch of busy) {
         if (closed) return;
         await stepBatch(batch);
+      }
+      for (const one of [...searching.values()]) {
+        if (closed) return;
+        await stepSearch(one);
       }
     }
   };
@@ -197,8 +262,13 @@ export function createDecoder(network: Network, options: DecoderOptions): Decode
       if (reading?.request === request) reading.cancelled = true;
       const sequence = active.get(request);
       if (sequence) sequence.cancelled = true;
+      const search = searching.get(request);
+      if (search) search.cancelled = true;
     },
-    forget: (session) => caches.forget(session),
+    forget(session) {
+      replyLogits.delete(session);
+      caches.forget(session);
+    },
     async close() {
       closed = true;
       await running;
@@ -218,33 +288,6 @@ function nodeOf({ replies, ids, begun = 0 }: GenerateMessage): ReplyNode | undef
 function onlyToken(node: ReplyNode | undefined): Draw | undefined {
   const [id] = node?.next.keys() ?? [];
   return id === undefined ? undefined : { id, logprob: 0 };
-}
-
-/** Reads the next chunk of a prompt into its cache. Returns the logits behind it. */
-async function readChunk(
-  network: Network,
-  cache: SequenceCache,
-  ids: readonly number[],
-): Promise<Float32Array> {
-  const { shape } = network;
-  const length = cache.ids.length;
-  const chunk = ids.slice(length, length + SLOT_STEP);
-  // The network wants at least one slot; a hidden one is none.
-  const slots = Math.max(1, cache.capacity);
-  const cacheBias = new Float32Array(slots).fill(HIDDEN, length);
-  const one = shape.kvHeads * shape.headSize;
-  const { logits, fresh } = await network.run({
-    batch: 1,
-    fresh: chunk.length,
-    slots,
-    ids: BigInt64Array.from(chunk, BigInt),
-    positions: BigInt64Array.from(chunk, (_, index) => BigInt(length + index)),
-    newest: BigInt64Array.of(BigInt(chunk.length - 1)),
-    cacheBias,
-    cache: cache.capacity === 0 ? cache.parts.map(() => new Float32Array(one)) : cache.parts,
-  });
-  append(cache, fresh, 0, chunk.length, chunk);
-  return logits;
 }
 
 function reasonOf(error: unknown): string {

@@ -177,6 +177,74 @@ describe('sampling', () => {
   });
 });
 
+describe.each(['auto', 'wasm'] as const)(
+  'replies from a set at temperature 0, runtime %s',
+  (runtime) => {
+    /** Some begin alike, two of one token differ in their last one only, and one is all by itself. */
+    const STOP = 2;
+    const replies = [
+      ...[11, 12, 13].flatMap((first) =>
+        [21, 22, 23, 24].map((second) => [9, first, 30 + second, second, STOP]),
+      ),
+      [9, 14, STOP],
+      [9, 11, 40, STOP],
+      [9, 11, 41, STOP],
+    ].map((ids, at) => ({ ids, weight: 1 + (at % 5) }));
+
+    /** Sums of the log-probabilities that draws at temperature 1 tell, by reply. */
+    async function drawn(model: EngineModel, ids: readonly number[], set: typeof replies) {
+      const told = new Map<string, number>();
+      const draws = Array.from({ length: 400 }, (_, seed) =>
+        model.generate(request({ session: 1000 + seed, ids, stopId: STOP, seed, replies: set })),
+      );
+      for (const { ids: reply, logprobs } of await Promise.all(draws)) {
+        told.set(
+          reply.join(),
+          logprobs.reduce((sum, value) => sum + value, 0),
+        );
+      }
+      return told;
+    }
+
+    test('the reply that draws say is most probable comes, choice after choice of a session', async () => {
+      const model = await open({ runtime });
+      const prompt = cases[11]?.prompt ?? [];
+      let left = replies;
+      for (let choice = 0; choice < 6; choice += 1) {
+        const found = await model.generate(
+          request({ session: 1, ids: prompt, stopId: STOP, sampling: GREEDY, replies: left }),
+        );
+        const told = await drawn(model, prompt, left);
+        expect(told.get(found.ids.join())).toBeCloseTo(Math.max(...told.values()), 4);
+        expect(found).toMatchObject({ finish: 'stop', logprobs: found.ids.map(() => 0) });
+        expect(found.choices[0]?.at).toBe(1);
+        left = left.filter(({ ids }) => ids.join() !== found.ids.join());
+      }
+      expect(left).toHaveLength(replies.length - 6);
+    });
+
+    test('a search can be cancelled, and the session goes on', async () => {
+      const model = await open({ runtime });
+      const ids = cases[15]?.prompt ?? [];
+      const ask = { session: 1, ids, stopId: STOP, sampling: GREEDY, replies };
+      const expected = await model.generate(request({ ...ask, session: 2 }));
+      for (const wait of [undefined, 0, 1, 2]) {
+        const stop = new AbortController();
+        const ended = model
+          .generate(request({ ...ask, signal: stop.signal }))
+          .then(({ ids: reply }) => reply.join())
+          .catch((error: Error) => error.message);
+        if (wait !== undefined) await sleep(wait);
+        stop.abort(new Error('enough'));
+        // It takes a few milliseconds: it may have come to its end before.
+        const outcomes = wait === undefined ? ['enough'] : ['enough', expected.ids.join()];
+        expect(outcomes).toContain(await ended);
+      }
+      expect((await model.generate(request(ask))).ids).toEqual(expected.ids);
+    });
+  },
+);
+
 describe('cancellation', () => {
   test('rejects at once with the reason, gives no more tokens, and the others go on', async () => {
     const model = await open();

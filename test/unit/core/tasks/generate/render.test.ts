@@ -32,6 +32,21 @@ it('has no literal for functions, maps and the like', () => {
   }
 });
 
+it('has no literal for what contains itself, arrays with holes and properties that a function gives', () => {
+  const self: { inside?: unknown } = {};
+  self.inside = [self];
+  const holes: unknown[] = [];
+  holes.length = 1e9;
+  const calls = {
+    get now(): never {
+      throw new Error('a literal calls nothing');
+    },
+  };
+  for (const value of [self, holes, calls]) expect(literal(value)).toBeUndefined();
+  const twice = { a: 1 };
+  expect(literal([twice, twice])).toBe('[{ a: 1 }, { a: 1 }]');
+});
+
 it('indents values of several lines and leaves empty lines out', () => {
   const inner = 'one();\ntwo();';
   expect(code`

@@ -8,8 +8,8 @@ import {
 import { uniform } from '../../../../../../src/core/policies/onnx/worker/random.ts';
 import { sampleChoice } from '../../../../../../src/core/policies/onnx/worker/sample.ts';
 import { goldenFormat } from '../golden.ts';
+import { replySets, STOP } from './reply-sets.ts';
 
-const STOP = 2;
 const three = [
   { ids: [5, 7, STOP], weight: 1 },
   { ids: [5, 8, STOP], weight: 3 },
@@ -62,22 +62,7 @@ test.each([
   expect(() => createReplyTree(replies)).toThrow(reason);
 });
 
-const sets = fc
-  .uniqueArray(fc.array(fc.integer({ min: 3, max: 6 }), { minLength: 1, maxLength: 5 }), {
-    minLength: 2,
-    maxLength: 12,
-    selector: (ids) => ids.join(),
-  })
-  .chain((replies) =>
-    fc.tuple(
-      fc.constant(replies.map((ids) => [...ids, STOP])),
-      fc.array(fc.double({ min: 0.01, max: 9, noNaN: true }), {
-        minLength: replies.length,
-        maxLength: replies.length,
-      }),
-    ),
-  )
-  .map(([replies, weights]) => replies.map((ids, at) => ({ ids, weight: weights[at] ?? 1 })));
+const sets = replySets({ minLength: 2, maxLength: 12 });
 
 test('a network that knows nothing draws each reply in proportion to its weight', () => {
   fc.assert(
@@ -114,7 +99,7 @@ test('draws go down the tree with the probabilities that they tell', () => {
         : { id: only, logprob: 0 };
       ids.push(drawn.id);
       logprob += drawn.logprob;
-      node = node.next.get(drawn.id) ?? { weight: 0, next: new Map() };
+      node = node.next.get(drawn.id) ?? { weight: 0, first: 0, next: new Map() };
     }
     counts.set(ids.join(), (counts.get(ids.join()) ?? 0) + 1);
     told.set(ids.join(), Math.exp(logprob));

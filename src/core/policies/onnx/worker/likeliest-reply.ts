@@ -1,0 +1,93 @@
+import type { ReplyNode } from '../replies/reply-set.ts';
+
+/** Logits of some tokens behind a beginning of a reply. */
+export type TokenLogits = ReadonlyMap<number, number>;
+
+/**
+ * The network, asked for what may come behind a beginning.
+ *
+ * @param beginning ids of the reply so far
+ * @param wanted at least two ids
+ * @returns a logit for each of them
+ */
+export type AskNetwork = (
+  beginning: readonly number[],
+  wanted: readonly number[],
+) => Promise<TokenLogits>;
+
+export interface ReplySearch {
+  /** Asks the network at most once. Returns the reply as soon as it is known. */
+  step(): Promise<readonly number[] | undefined>;
+}
+
+/** A beginning that is not followed yet, up to where something can be chosen, or a whole reply. */
+interface Open {
+  readonly ids: readonly number[];
+  readonly node: ReplyNode;
+  /** Natural logarithm; an upper bound for each reply that goes on from here. */
+  readonly logprob: number;
+}
+
+/** Probabilities nearer than this (natural logarithms) are equal: rounding must not decide. */
+const EQUAL = 1e-6;
+
+/**
+ * The most probable reply of a set: what temperature 0 means where replies are chosen from. Taking the most
+ * probable token at each place would not find it: a line with many unlikely edits has more weight
+ * together than the one line with the likely edit.
+ *
+ * Best-first search: a beginning is at least as probable as each of its replies, so when the most
+ * probable of all that is open is a whole reply, no other can be more probable. Of equal ones the first
+ * of the set wins.
+ */
+export function searchLikeliest(root: ReplyNode, ask: AskNetwork): ReplySearch {
+  const open = [untilChoice([], root, 0)];
+  return {
+    async step() {
+      const best = take(open);
+      if (best.node.next.size === 0) return best.ids;
+      const wanted = [...best.node.next.keys()];
+      const logits = await ask(best.ids, wanted);
+      const scores = wanted.map(
+        (id) => (logits.get(id) ?? Number.NaN) + Math.log(best.node.next.get(id)?.weight ?? 0),
+      );
+      const total = logSumExp(scores);
+      for (const [at, [id, node]] of [...best.node.next].entries()) {
+        const logprob = best.logprob + (scores[at] ?? 0) - total;
+        open.push(untilChoice([...best.ids, id], node, logprob));
+      }
+      return undefined;
+    },
+  };
+}
+
+/** Where one token alone goes on it is taken. */
+function untilChoice(ids: readonly number[], node: ReplyNode, logprob: number): Open {
+  const all = [...ids];
+  let last = node;
+  while (last.next.size === 1) {
+    for (const [id, next] of last.next) {
+      all.push(id);
+      last = next;
+    }
+  }
+  return { ids: all, node: last, logprob };
+}
+
+function take(open: Open[]): Open {
+  const highest = Math.max(...open.map(({ logprob }) => logprob));
+  if (Number.isNaN(highest)) throw new Error('the network gave no number for a token');
+  let chosen: number | undefined;
+  for (const [at, { logprob, node }] of open.entries()) {
+    if (logprob < highest - EQUAL) continue;
+    if (chosen === undefined || node.first < (open[chosen]?.node.first ?? 0)) chosen = at;
+  }
+  const [best] = open.splice(chosen ?? 0, 1);
+  if (best === undefined) throw new Error('a set of replies has no reply');
+  return best;
+}
+
+function logSumExp(values: readonly number[]): number {
+  const highest = Math.max(...values);
+  return highest + Math.log(values.reduce((sum, value) => sum + Math.exp(value - highest), 0));
+}
