@@ -11,6 +11,7 @@ import {
   type Project,
   ran,
   resultOf,
+  runHanging,
   statuses,
   writeProject,
 } from '../../integration/frameworks/support.ts';
@@ -228,26 +229,26 @@ describe('Maven with JUnit 5', () => {
   });
 
   test('a hanging test class is named after the time limit, earlier results are kept', async () => {
-    const other = await openProject(junit, {
-      'pom.xml': pom(),
-      'src/test/java/shop/AaTest.java': testClass('  @Test\n  void quick() {}', 'AaTest'),
-      'src/test/java/shop/BbTest.java': testClass(
-        '  @Test\n  void hangs() {\n    while (true) {}\n  }',
-        'BbTest',
-      ),
+    const run = await runHanging(
+      (begun) =>
+        openProject(junit, {
+          'pom.xml': pom(),
+          'src/test/java/shop/AaTest.java': testClass('  @Test\n  void quick() {}', 'AaTest'),
+          'src/test/java/shop/BbTest.java': testClass(
+            `  @Test\n  void hangs() throws Exception {\n    java.nio.file.Files.createFile(java.nio.file.Path.of("${begun}"));\n    while (true) {}\n  }`,
+            'BbTest',
+          ),
+        }),
+      45_000,
+    );
+    expect(run.kind).toBe('timeout');
+    expect(statuses(run.kind === 'timeout' ? run.results : [])).toEqual({
+      'src/test/java/shop/AaTest.java::quick': 'passed',
+      'src/test/java/shop/BbTest.java': 'error',
     });
-    try {
-      const run = await other.run([], { timeoutMs: 45_000 });
-      expect(run.kind).toBe('timeout');
-      expect(statuses(run.kind === 'timeout' ? run.results : [])).toMatchObject({
-        'src/test/java/shop/BbTest.java': 'error',
-      });
-      expect(resultOf(run, 'src/test/java/shop/BbTest.java').failure?.message).toBe(
-        'this test class had not ended when the time was up',
-      );
-    } finally {
-      await other.close();
-    }
+    expect(resultOf(run, 'src/test/java/shop/BbTest.java').failure?.message).toBe(
+      'this test class had not ended when the time was up',
+    );
   });
 
   test('grading: planted tests behave, a fix is solved, a listener of JUnit is reverted', async () => {
@@ -349,19 +350,20 @@ describe('Gradle with JUnit 4', () => {
   });
 
   test('a hanging test is named after the time limit', async () => {
-    const other = await openProject(junit, {
-      ...files,
-      [file]: junit4('  @Test\n  public void hangs() {\n    while (true) {}\n  }'),
-    });
-    try {
-      const run = await other.run([], { timeoutMs: 100_000 });
-      expect(run.kind).toBe('timeout');
-      expect(resultOf(run, `${file}::hangs`).failure?.message).toBe(
-        'this test had not ended when the time was up',
-      );
-    } finally {
-      await other.close();
-    }
+    const run = await runHanging(
+      (begun) =>
+        openProject(junit, {
+          ...files,
+          [file]: junit4(
+            `  @Test\n  public void hangs() throws Exception {\n    java.nio.file.Files.createFile(java.nio.file.Path.of("${begun}"));\n    while (true) {}\n  }`,
+          ),
+        }),
+      100_000,
+    );
+    expect(run.kind).toBe('timeout');
+    expect(resultOf(run, `${file}::hangs`).failure?.message).toBe(
+      'this test had not ended when the time was up',
+    );
   });
 
   test('grading: planted tests behave, a fix is solved, a changed test is reverted', async () => {

@@ -1,15 +1,14 @@
-import { afterAll, describe, expect, test } from 'vitest';
-import { createDockerSandbox } from '../../../src/core/sandbox/docker/docker.ts';
+import { afterAll, expect, test } from 'vitest';
 import { describeSandbox } from '../../integration/sandbox/conformance.ts';
+import { leftOn, sandboxOn } from '../../integration/sandbox/docker-engine-use.ts';
+import { describeNoEscape } from '../../integration/sandbox/docker-escapes.ts';
 import { describeFailures } from '../../integration/sandbox/docker-failures.ts';
 import { describeFix } from '../../integration/sandbox/docker-fix.ts';
 import { describeLimits } from '../../integration/sandbox/docker-limits.ts';
 import { describeReaping } from '../../integration/sandbox/docker-reaping.ts';
 import { describeTransfer } from '../../integration/sandbox/docker-transfer.ts';
-import { ESCAPE_ATTEMPTS } from '../../integration/sandbox/escape-attempts.ts';
 import { describeHarm } from '../../integration/sandbox/harm.ts';
-import { createEscapeRunner } from '../../integration/sandbox/run-escapes.ts';
-import { startTestEngine, TEST_IMAGE } from '../../support/docker-engine.ts';
+import { startTestEngine } from '../../support/docker-engine.ts';
 
 /** Podman by its compatible socket; `docs/docker.md` says what came out. */
 const started = await startTestEngine({ kind: 'podman' });
@@ -21,12 +20,7 @@ if (started.kind === 'none') {
 } else {
   const { engine } = started;
   afterAll(() => engine.remove());
-  const left = (): string[] =>
-    `${engine.docker('ps', '-aq')}\n${engine.docker('volume', 'ls', '-q')}`
-      .split('\n')
-      .filter((line) => line !== '');
-  const { variables, home } = engine;
-  const create = () => createDockerSandbox({ image: TEST_IMAGE, variables, home });
+  const create = () => sandboxOn(engine);
 
   test('it is known for what it is', async () => {
     expect(await create().availability()).toMatchObject({
@@ -35,23 +29,9 @@ if (started.kind === 'none') {
     });
   });
 
-  describeSandbox('podman', create, { isolated: true, left });
+  describeSandbox('podman', create, { isolated: true, left: () => leftOn(engine) });
 
-  describe('escapes from a container of Podman', () => {
-    test('none succeeds, nothing of the host changed, and nobody connected', async () => {
-      const runner = await createEscapeRunner();
-      try {
-        const outcome = runner.run(undefined, ['docker', TEST_IMAGE], variables);
-        const through = ESCAPE_ATTEMPTS.filter(
-          ({ name }) => !outcome.results[name]?.said.startsWith('blocked'),
-        );
-        expect(through.map(({ name }) => `${name}: ${outcome.results[name]?.said}`)).toEqual([]);
-        expect(outcome).toMatchObject({ hostChanges: [], connections: 0 });
-      } finally {
-        runner.remove();
-      }
-    });
-  });
+  describeNoEscape(engine);
 
   describeHarm('podman', create);
   describeTransfer(engine);

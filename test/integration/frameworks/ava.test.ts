@@ -92,10 +92,10 @@ test.failing('known', (t) => { t.fail(); });
     ],
   },
   hang: {
-    files: {
+    files: (begun) => ({
       'package.json': JSON.stringify({ type: 'module', scripts: { test: 'ava --timeout=10m' } }),
-      'test/a.test.js': `${head}test('quick', (t) => { t.pass(); });\ntest('hangs', async () => { await new Promise((go) => setTimeout(go, 600_000)); });\n`,
-    },
+      'test/a.test.js': `import { writeFileSync } from 'node:fs';\n${head}test('quick', (t) => { t.pass(); });\ntest('hangs', async () => { writeFileSync('${begun}', ''); await new Promise((go) => setTimeout(go, 600_000)); });\n`,
+    }),
     says: [
       /1 passed/,
       /FAIL test\/a\.test\.js::hangs\n {2}this test had not ended when the time was up/,

@@ -151,11 +151,14 @@ export function describeFailures(engine: TestEngine): void {
           }),
         );
         expect(message).toMatch(
-          new RegExp(`^The disk of the container engine at ${other.engine.host} is full: \\d+ MB`),
+          new RegExp(
+            `^The disk of the container engine at ${other.engine.host} is full: [\\d.]+ (?:bytes|KB|MB) are left`,
+          ),
         );
         expect(remedy).toContain('docker system prune');
         // The session is over, and says the same to whoever goes on.
         expect((await failureOf(session.files.read('/workspace/a.txt', 10))).message).toBe(message);
+        expect((await failureOf(session.restartShell())).message).toBe(message);
         await session.close();
       } finally {
         await other.engine.remove();

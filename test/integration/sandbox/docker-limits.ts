@@ -11,13 +11,13 @@ import { createFixture, type Fixture } from './fixture.ts';
 
 const MIB = 1024 ** 2;
 
-const KILL_MEASUREMENTS = `
+const signalMeasurements = (signal: number): string => `
 import os
 while True:
     for pid in os.listdir("/proc"):
         try:
             words = open("/proc/" + pid + "/cmdline", "rb").read().split(bytes(1))
-            if b"measure" in words or b"du" in words: os.kill(int(pid), 9)
+            if b"measure" in words or b"du" in words: os.kill(int(pid), ${signal})
         except (OSError, ValueError): pass
 `;
 
@@ -122,11 +122,26 @@ export function describeLimits(engine: TestEngine): void {
       rmSync(large);
     });
 
-    test('whoever kills the measurement ends the session', async () => {
+    test.each([
+      ['kills', 9],
+      ['terminates', 15],
+    ])('whoever %s the measurement ends the session', async (_, signal) => {
       const limited = await open({});
       await expect(
-        shell(limited, `python3 -c '${KILL_MEASUREMENTS}'`, { timeoutMs: 90_000 }),
-      ).rejects.toThrow(/something in it kills the program that measures its disk use/);
+        shell(limited, `python3 -c '${signalMeasurements(signal)}'`, { timeoutMs: 90_000 }),
+      ).rejects.toThrow(/something in it ends or stops the program that measures its disk use/);
+    });
+
+    test('whoever stops the measurement keeps nobody waiting for long', async () => {
+      const limited = await open({});
+      const stopper = `(python3 -c '${signalMeasurements(19)}' &); sleep 1`;
+      expect((await shell(limited, stopper)).code).toBe(0);
+      const failing = async (): Promise<void> => {
+        for (let round = 0; round < 3; round++) {
+          expect((await shell(limited, 'false', { timeoutMs: 5_000 })).code).toBe(1);
+        }
+      };
+      await expect(failing()).rejects.toThrow(/something in it ends or stops the program/);
     });
 
     test('a file system in memory is bounded', async () => {

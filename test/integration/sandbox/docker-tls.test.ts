@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDockerSandbox } from '../../../src/core/sandbox/docker/docker.ts';
 import { createAuthority } from '../../support/certificates.ts';
 import { startTestEngine, TEST_IMAGE } from '../../support/docker-engine.ts';
+import { freePort } from '../../support/free-port.ts';
 import { shell } from './conformance.ts';
 import { createFixture, type Fixture } from './fixture.ts';
 
@@ -32,15 +33,6 @@ async function start() {
     ],
   });
   return engine.kind === 'none' ? engine : { ...engine, authority, ports };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
 }
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,9 +1,12 @@
 import type { Buffer } from 'node:buffer';
 import { posix } from 'node:path';
 import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import type Docker from 'dockerode';
+import { escapeGlob } from '../../platform/escape-glob.ts';
+import { formatBytes } from '../../platform/format-bytes.ts';
 import { SYSTEM_PATH } from '../environment.ts';
-import { type ExecResult, SandboxFailure, WORKSPACE } from '../sandbox.ts';
+import { SandboxFailure, WORKSPACE } from '../sandbox.ts';
 import { createFrameReader } from './streams.ts';
 
 /** Engines cannot limit a volume, except on XFS with project quotas: it is looked at this often. */
@@ -15,9 +18,11 @@ const RESERVE_SHARE = 50;
 const RESERVE_BYTES = 256 * 1024 ** 2;
 /** With less than this left, a command that fails may have failed for that. */
 const LOW_BYTES = 4 * 1024 ** 3;
-/** Measurements that are killed in a row: somebody inside does not want them. */
-const KILLED = 3;
+/** Measurements in a row that are killed or stopped: somebody inside does not want them. */
+const ENDED = 3;
+/** What a look may take: at the folders, and at what is left of the disk. */
 const MEASURE_S = 60;
+const LOOK_MS = 10_000;
 
 interface Measured {
   readonly freeBytes: number;
@@ -27,8 +32,12 @@ interface Measured {
 }
 
 export interface DiskWatch {
-  /** Does `work` under watch; rejects with the reason when the disk ended the session or made it fail. */
-  guard(work: () => Promise<ExecResult>): Promise<ExecResult>;
+  /**
+   * Does `work` under watch; rejects with the reason when the disk ended the session or made it fail.
+   *
+   * @param isWell a result that no full disk has spoilt
+   */
+  guard<T>(work: () => Promise<T>, isWell: (result: T) => boolean): Promise<T>;
   stop(): void;
 }
 
@@ -49,7 +58,7 @@ export function watchDisk(input: {
 }): DiskWatch {
   let failure: SandboxFailure | undefined;
   let freeBytes: number | undefined;
-  let killed = 0;
+  let ended = 0;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
 
@@ -67,26 +76,26 @@ export function watchDisk(input: {
         return full ? { freeBytes: 0, sizeBytes: RESERVE_BYTES, usedBytes: undefined } : undefined;
       },
     );
-    if (found === 'killed') {
-      killed++;
-      if (killed < KILLED) return;
+    if (found === 'ended') {
+      ended++;
+      if (ended < ENDED) return;
       fail(
-        'The sandbox was stopped: something in it kills the program that measures its disk use.',
+        'The sandbox was stopped: something in it ends or stops the program that measures its disk use.',
         'See what the commands end (`pkill`, `kill -1`); nothing of the sandbox is theirs to end.',
       );
     }
-    if (found === undefined || found === 'killed') return;
-    killed = 0;
+    if (found === undefined || found === 'ended') return;
+    ended = 0;
     freeBytes = found.freeBytes;
     const reserve = Math.min(RESERVE_BYTES, found.sizeBytes / RESERVE_SHARE);
     if (found.freeBytes < reserve) {
       fail(
-        `The disk of the container engine at ${input.address} is full: ${megabytes(found.freeBytes)} are left.`,
+        `The disk of the container engine at ${input.address} is full: ${formatBytes(found.freeBytes)} are left.`,
         'Free space on it: `docker system df` shows what uses it, `docker system prune` removes what nothing needs.',
       );
     } else if (found.usedBytes !== undefined && found.usedBytes > input.limitBytes) {
       fail(
-        `The sandbox was stopped: its workspace holds ${megabytes(found.usedBytes)}, and ${megabytes(input.limitBytes)} are allowed.`,
+        `The sandbox was stopped: its workspace holds ${formatBytes(found.usedBytes)}, and ${formatBytes(input.limitBytes)} are allowed.`,
         'See what the commands or tests write. A larger repository needs a higher limit (`diskBytes`).',
       );
     }
@@ -103,17 +112,13 @@ export function watchDisk(input: {
   };
 
   return {
-    guard: async (work) => {
+    guard: async (work, isWell) => {
       if (failure !== undefined) throw failure;
       if (timer === undefined) later(EVERY_MS);
-      let result: ExecResult;
-      try {
-        result = await work();
-      } catch (error) {
+      const result = await work().catch((error: unknown) => {
         throw failure ?? error;
-      }
-      const well = result.end.kind === 'exited' && result.end.code === 0;
-      if (!well && !stopped && (freeBytes === undefined || freeBytes < LOW_BYTES)) {
+      });
+      if (!isWell(result) && !stopped && (freeBytes === undefined || freeBytes < LOW_BYTES)) {
         await look(false);
       }
       if (failure !== undefined) throw failure;
@@ -126,13 +131,11 @@ export function watchDisk(input: {
   };
 }
 
-const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
-
 /** Runs beside the session's calls, as the same user, with the image's programs. */
 async function measure(
   container: Docker.Container,
   mounted: readonly string[] | undefined,
-): Promise<Measured | 'killed' | undefined> {
+): Promise<Measured | 'ended' | undefined> {
   const script =
     'df -B1 --output=avail,size "$1" | tail -n 1; shift; [ $# = 0 ] || exec timeout "$@"';
   const sizes =
@@ -140,7 +143,7 @@ async function measure(
       ? []
       : [
           ...[String(MEASURE_S), 'du', '-s', '-x', '-B1'],
-          ...mounted.map((path) => `--exclude=${escapePattern(posix.join(WORKSPACE, path))}`),
+          ...mounted.map((path) => `--exclude=${escapeGlob(posix.join(WORKSPACE, path))}`),
           WORKSPACE,
         ];
   const exec = await container.exec({
@@ -151,9 +154,17 @@ async function measure(
     AttachStdout: true,
     AttachStderr: true,
   });
-  const text = await readAll((await exec.start({})) as unknown as Readable);
+  const stream = (await exec.start({})) as unknown as Readable;
+  // Commands are the same user: they can stop it, and it would never end.
+  const limit = setTimeout(
+    () => stream.destroy(),
+    LOOK_MS + (mounted === undefined ? 0 : MEASURE_S * 1000),
+  );
+  const text = await readAll(stream).finally(() => clearTimeout(limit));
+  if (text === undefined) return 'ended';
   const { ExitCode } = await exec.inspect();
-  if (ExitCode === 137) return 'killed';
+  // By a signal; 124 is `timeout`, for a workspace that is too large to be measured.
+  if (ExitCode !== null && ExitCode > 128) return 'ended';
   const [first = '', second] = text.trim().split('\n');
   const [freeBytes, sizeBytes] = first.trim().split(/\s+/).map(Number);
   if (!freeBytes && freeBytes !== 0) return undefined;
@@ -165,9 +176,8 @@ async function measure(
   };
 }
 
-const escapePattern = (path: string): string => path.replace(/[*?[\]\\]/g, '\\$&');
-
-async function readAll(stream: Readable): Promise<string> {
+/** undefined: the stream was destroyed. */
+async function readAll(stream: Readable): Promise<string | undefined> {
   let text = '';
   const push = createFrameReader({
     stdout: (bytes: Buffer) => {
@@ -176,6 +186,7 @@ async function readAll(stream: Readable): Promise<string> {
     // Folders that cannot be read are not counted.
     stderr: () => {},
   });
-  for await (const chunk of stream) push(chunk as Buffer);
-  return text;
+  stream.on('data', push);
+  await finished(stream, { writable: false }).catch(() => {});
+  return stream.readableEnded ? text : undefined;
 }

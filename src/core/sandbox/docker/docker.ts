@@ -9,6 +9,7 @@ import { createSandboxFiles } from '../files.ts';
 import { SANDBOX_ID } from '../inside.ts';
 import {
   type DependencyFolder,
+  type ExecResult,
   type SandboxAvailability,
   SandboxFailure,
   type SandboxProvider,
@@ -313,11 +314,13 @@ async function openSession(input: {
       mounted: input.mounted.map(({ path }) => path),
       end: supervisor.kill,
     });
+    const isWell = ({ end }: ExecResult): boolean => end.kind === 'exited' && end.code === 0;
     const watched: SupervisorClient = {
       ...client,
-      shell: (command, exec) => watch.guard(() => client.shell(command, exec)),
-      run: (request, exec) => watch.guard(() => client.run(request, exec)),
-      script: (text, stdin, exec) => watch.guard(() => client.script(text, stdin, exec)),
+      shell: (command, exec) => watch.guard(() => client.shell(command, exec), isWell),
+      run: (request, exec) => watch.guard(() => client.run(request, exec), isWell),
+      script: (text, stdin, exec) => watch.guard(() => client.script(text, stdin, exec), isWell),
+      restartShell: () => watch.guard(client.restartShell, () => true),
     };
     let closing: Promise<void> | undefined;
     return {
@@ -327,7 +330,7 @@ async function openSession(input: {
       }),
       shell: watched.shell,
       run: watched.run,
-      restartShell: client.restartShell,
+      restartShell: watched.restartShell,
       close: () => {
         watch.stop();
         closing ??= client.close().then(remove);

@@ -21,9 +21,12 @@ export async function withProfile<T>(
     await writeFile(file, seccompProfile());
     return await create(file);
   } catch (error) {
-    // A forwarded socket: the file is here, and the engine is not.
-    if (!(error instanceof Error) || !/seccomp/i.test(error.message)) throw error;
-    return await create(undefined);
+    // A forwarded socket: the file is here, and the engine is not. Whatever else it has against the
+    // profile is a failure: nobody is to run with a weaker one unawares.
+    if (error instanceof Error && /seccomp.*no such file/i.test(error.message)) {
+      return await create(undefined);
+    }
+    throw error;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -121,7 +121,9 @@ export async function attachContainer(container: Docker.Container): Promise<Supe
     const end = performance.now() + HOW_MS;
     do {
       const pause = new Promise<undefined>((resolve) => setTimeout(resolve, ASK_MS, undefined));
-      said = (await Promise.race([how, pause])) ?? (await askHow(container));
+      said = await Promise.race([how, pause]);
+      // What the first question was answered in the meantime says more.
+      if (said === undefined) said = await Promise.race([how, await askHow(container)]);
     } while (said === undefined && performance.now() < end);
     // An engine may leave both open, and this process would live as long.
     waiting.abort();

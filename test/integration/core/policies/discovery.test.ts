@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { findLocalServers } from '../../../../src/core/policies/discovery.ts';
+import { freePort } from '../../../support/free-port.ts';
 
 const closers: (() => void)[] = [];
 afterEach(() => {
@@ -22,15 +23,6 @@ async function serve(paths: Readonly<Record<string, unknown>>): Promise<number> 
     server.close();
   });
   return (server.address() as AddressInfo).port;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 test('all four are found, with models and context sizes', async () => {

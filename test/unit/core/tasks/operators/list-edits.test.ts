@@ -200,7 +200,7 @@ const fixes: readonly (readonly [Language, string, string])[] = [
   ['go', 'func f(w, h int) int { return w * w }', 'func f(w, h int) int { return w * h }'],
   ['go', 'func f(a, b int) { g(a, b) }', 'func f(a, b int) { g(b, a) }'],
   ['go', 'func f() { m := (a + b) / 2 }', 'func f() { m := (a - b) / 2 }'],
-  ['go', 'func f() { l := xs[n] }', 'func f() { l := xs[n-1] }'.replace('n-1', 'n - 1')],
+  ['go', 'func f() { l := xs[n] }', 'func f() { l := xs[n - 1] }'],
   ['go', 'func f() { s := t[1:] }', 'func f() { s := t[0:] }'],
   ['go', 'func f() { for { break } }', 'func f() { for { continue } }'],
   ['go', 'func f() { strings.Join(a, ",") }', 'func f() { strings.Join(a, ", ") }'],
