@@ -251,7 +251,7 @@ describe('Maven with JUnit 5', () => {
     );
   });
 
-  test('grading: planted tests behave, a fix is solved, a listener of JUnit is reverted', async () => {
+  test('grading: planted tests behave, a fix is solved, a changed test and a listener are no fix', async () => {
     const graded = await gradedProject(junit, {
       'pom.xml': pom(),
       'src/main/java/shop/Calc.java': calc,
@@ -268,7 +268,19 @@ describe('Maven with JUnit 5', () => {
         'src/main/java/shop/Calc.java': `${calc}// no fix\n`,
         [file]: testClass('  @Test\n  void adds() {}'),
       }),
-    ).toMatchObject({ verdict: 'failed', reverted: [file] });
+    ).toMatchObject({
+      verdict: 'passed_with_test_changes',
+      strict: { passed: false },
+      reverted: [file],
+    });
+    const listener =
+      'src/main/resources/META-INF/services/org.junit.platform.launcher.TestExecutionListener';
+    expect(
+      await graded.grade({
+        'src/main/java/shop/Calc.java': `${calc}// no fix\n`,
+        [listener]: 'shop.Calc\n',
+      }),
+    ).toMatchObject({ verdict: 'failed', strict: { passed: false }, reverted: [listener] });
   });
 
   test('runs in the local sandbox, on a repository of packages that it cannot write to', async () => {
@@ -366,7 +378,7 @@ describe('Gradle with JUnit 4', () => {
     );
   });
 
-  test('grading: planted tests behave, a fix is solved, a changed test is reverted', async () => {
+  test('grading: planted tests behave, a fix is solved, a changed test is no fix', async () => {
     const graded = await gradedProject(junit, files);
     expect(graded.baseline.canaryFiles).toEqual([file]);
     expect(
@@ -377,6 +389,10 @@ describe('Gradle with JUnit 4', () => {
         'src/main/java/shop/Calc.java': `${calc}// no fix\n`,
         [file]: junit4('  @Test\n  public void adds() {}\n\n  @Test\n  public void zero() {}'),
       }),
-    ).toMatchObject({ verdict: 'failed', reverted: [file] });
+    ).toMatchObject({
+      verdict: 'passed_with_test_changes',
+      strict: { passed: false },
+      reverted: [file],
+    });
   });
 });
