@@ -25,6 +25,8 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
           include: ['test/unit/**/*.test.ts', 'test/fuzz/**/*.test.ts'],
           pool: 'threads',
+          // Much work in one test, and a machine may be busy with other things.
+          testTimeout: 60_000,
         },
       },
       {

@@ -72,3 +72,59 @@ fn reorders_at_the_least() {
   expect(report.patch).toContain('+    left <= least');
   expect(code).toBe(0);
 }, 600_000);
+
+test('Go: a bug in the package of the test, and one in a package that it imports', async () => {
+  const { code, report } = await fixed({
+    'go.mod': 'module example.com/shelf\n\ngo 1.21\n',
+    'shelf.go': `package shelf
+
+import "example.com/shelf/internal/stock"
+
+// Sum adds the numbers up to the limit.
+func Sum(limit int) int {
+	total := 0
+	for number := 1; number < limit; number++ {
+		total += number
+	}
+	return total
+}
+
+func Reorder(left, least int) bool {
+	enough := stock.Enough(left, least)
+	return !enough
+}
+`,
+    'internal/stock/stock.go': `package stock
+
+func Enough(left, least int) bool {
+	if left >= least {
+		return true
+	}
+	return false
+}
+`,
+    'shelf_test.go': `package shelf
+
+import "testing"
+
+func TestTheLimitIsPartOfTheSum(t *testing.T) {
+	if got := Sum(4); got != 10 {
+		t.Fatalf("got %d", got)
+	}
+}
+
+func TestReordersAtTheLeast(t *testing.T) {
+	if !Reorder(3, 3) || Reorder(4, 3) {
+		t.Fatal("wrong")
+	}
+}
+`,
+  });
+  expect(report).toMatchObject({
+    outcome: 'solved',
+    solved: ['shelf_test.go::TestTheLimitIsPartOfTheSum', 'shelf_test.go::TestReordersAtTheLeast'],
+  });
+  expect(report.patch).toContain('number <= limit');
+  expect(report.patch).toContain('+	if left > least {');
+  expect(code).toBe(0);
+}, 600_000);

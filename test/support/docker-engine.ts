@@ -1,6 +1,7 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   copyFileSync,
   cpSync,
   existsSync,
@@ -16,9 +17,17 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import {
+  DAEMONS,
+  type EngineKind,
+  type EngineUser,
+  findProgram,
+  SYSTEM_FOLDERS,
+} from './engine-daemons.ts';
 
 /** A container engine for tests alone: its own daemon, its own data, one image of this machine's files. */
 export interface TestEngine {
+  readonly kind: EngineKind;
   /** For DOCKER_HOST. */
   readonly host: string;
   /** What the provider needs to find it and nothing else. */
@@ -51,6 +60,8 @@ export async function startTestEngine(
     readonly kind?: EngineKind;
     readonly dataRoot?: string;
     readonly image?: ImageContent;
+    /** More arguments of the daemon. */
+    readonly more?: readonly string[];
   } = {},
 ): Promise<StartedEngine> {
   if (process.platform !== 'linux') return none(`this is ${process.platform}, not Linux`);
@@ -62,7 +73,10 @@ export async function startTestEngine(
       return none(`${program} is not installed (Debian: ${debian})`);
   }
   if (findProgram('docker', true) === undefined) return none('the docker command is not installed');
+  const user = DAEMONS[kind].user?.();
+  if (typeof user === 'string') return none(user);
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'prime-dockerd-')));
+  if (user !== undefined) chownSync(folder, user.uid, user.gid);
   let said = '';
   for (const storage of storages) {
     const engine = createEngine(
@@ -70,6 +84,8 @@ export async function startTestEngine(
       folder,
       storage,
       options.dataRoot ?? join(folder, 'data'),
+      options.more ?? [],
+      user,
       (text) => {
         said = text;
       },
@@ -91,58 +107,13 @@ function none(reason: string): StartedEngine {
   return { kind: 'none', reason };
 }
 
-const FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/sbin', '/usr/bin', '/bin', '/usr/local/bin'];
-
-function findProgram(name: string, ownFirst = false): string | undefined {
-  const path = (process.env.PATH ?? '').split(':');
-  const folders = ownFirst ? ['/usr/bin', ...path] : [...FOLDERS, ...path];
-  return folders.map((folder) => join(folder, name)).find((file) => existsSync(file));
-}
-
-type EngineKind = 'docker' | 'podman';
-
-interface Daemon {
-  readonly programs: readonly string[];
-  /** Package that brings them. */
-  readonly debian: string;
-  readonly storages: readonly string[];
-  command(place: {
-    readonly folder: string;
-    readonly dataRoot: string;
-    readonly storage: string;
-    readonly host: string;
-  }): readonly string[];
-}
-
-const DAEMONS: Readonly<Record<EngineKind, Daemon>> = {
-  docker: {
-    programs: ['dockerd', 'containerd', 'runc', 'setpriv'],
-    debian: 'docker.io',
-    storages: ['overlay2', 'vfs'],
-    command: ({ folder, dataRoot, storage, host }) => [
-      ...['dockerd', `--storage-driver=${storage}`, '--iptables=false', '--ip6tables=false'],
-      ...['--bridge=none', '--data-root', dataRoot, '--exec-root', join(folder, 'exec')],
-      ...['--host', host, '--pidfile', join(folder, 'docker.pid')],
-    ],
-  },
-  podman: {
-    programs: ['podman', 'conmon', 'runc', 'setpriv'],
-    debian: 'podman',
-    storages: ['overlay', 'vfs'],
-    command: ({ folder, dataRoot, storage, host }) => [
-      ...['podman', '--runtime', 'runc', '--root', dataRoot, '--runroot', join(folder, 'exec')],
-      ...['--tmpdir', join(folder, 'libpod'), '--storage-driver', storage],
-      ...['--cgroup-manager', 'cgroupfs', '--events-backend', 'none'],
-      ...['system', 'service', '--time', '0', host],
-    ],
-  },
-};
-
 function createEngine(
   kind: EngineKind,
   folder: string,
   storage: string,
   dataRoot: string,
+  more: readonly string[],
+  user: EngineUser | undefined,
   onLog: (text: string) => void,
 ): TestEngine {
   const host = `unix://${folder}/docker.sock`;
@@ -170,6 +141,7 @@ function createEngine(
       .map(Number)
       .filter((pid) => pid !== process.pid);
   const engine: TestEngine = {
+    kind,
     host,
     variables: { DOCKER_HOST: host },
     home: folder,
@@ -184,11 +156,15 @@ function createEngine(
       );
       const [program = '', ...args] = DAEMONS[kind].command({ folder, dataRoot, storage, host });
       // It ends with us, however we end.
-      child = spawn('setpriv', ['--pdeathsig', 'KILL', findProgram(program) ?? program, ...args], {
+      const command = [findProgram(program) ?? program, ...args, ...more];
+      const as = user ? [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'] : [];
+      child = spawn('setpriv', ['--pdeathsig', 'KILL', ...as, ...command], {
         stdio: ['ignore', 'ignore', 'pipe'],
         detached: true,
+        // Podman's monitor leaves a file there when memory was short.
+        cwd: folder,
         env: {
-          PATH: FOLDERS.join(':'),
+          PATH: SYSTEM_FOLDERS.join(':'),
           HOME: folder,
           XDG_RUNTIME_DIR: folder,
           CONTAINERS_CONF: join(folder, 'containers.conf'),
@@ -213,7 +189,10 @@ function createEngine(
           docker('version');
           return;
         } catch {
-          if (code !== undefined) throw new Error(`it ended with code ${code}`);
+          if (code !== undefined) {
+            const last = log.trim().split('\n').slice(-3).join(' | ');
+            throw new Error(`it ended with code ${code}: ${last}`);
+          }
           if (performance.now() > end) throw new Error('it did not answer in time');
           await new Promise((resolve) => setTimeout(resolve, 100));
         }
@@ -221,6 +200,9 @@ function createEngine(
     },
     kill: async () => {
       if (child === undefined) return;
+      // The daemon first, so that it sees nothing of the end of the others.
+      child.kill('SIGKILL');
+      await exited;
       // Everything of this engine names its folder; nothing else does.
       for (let round = 0; round < 20; round++) {
         const left = pids();
@@ -232,9 +214,10 @@ function createEngine(
         }
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
-      await exited;
       child = undefined;
       rmSync(join(folder, 'docker.pid'), { force: true });
+      // Where nobody reaps it, a dead containerd looks alive to the next daemon.
+      rmSync(join(folder, 'exec/containerd/containerd.pid'), { force: true });
       unmountBelow(join(folder, 'exec'));
     },
     remove: async () => {

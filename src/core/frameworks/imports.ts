@@ -22,7 +22,9 @@ export function importsOf(
     ? pythonImports(path, text, files)
     : path.endsWith('.rs')
       ? rustModules(path, text, files)
-      : specifiersOf(text).flatMap((name) => resolveSpecifier(path, name, files, packages) ?? []);
+      : path.endsWith('.go')
+        ? goPackages(path, text, files)
+        : specifiersOf(text).flatMap((name) => resolveSpecifier(path, name, files, packages) ?? []);
   return [...new Set(found)].filter((file) => file !== path);
 }
 
@@ -121,6 +123,25 @@ function rustModules(path: string, text: string, files: ReadonlySet<string>): re
   const modules = own.filter((file) => names.has(moduleName(file)));
   if (path.startsWith(`${root}src/`)) return modules;
   return [...own.filter((file) => /\/src\/lib\.rs$|^src\/lib\.rs$/.test(file)), ...modules];
+}
+
+/**
+ * A package is a folder: the files beside this one, and those of the folders that it imports. The name
+ * of a module says nothing about folders, so an import is told by its end; the longest one counts.
+ */
+function goPackages(path: string, text: string, files: ReadonlySet<string>): readonly string[] {
+  const sources = [...files].filter((file) => file.endsWith('.go') && !file.endsWith('_test.go'));
+  const folders = [...new Set(sources.map((file) => posix.dirname(file)))]
+    .filter((folder) => folder !== '.')
+    .sort((a, b) => b.length - a.length);
+  const imported = [
+    ...text.matchAll(/^\s*(?:import\s+)?(?:[\w.]+\s+)?"([^"\n]+)"\s*(?:\/\/.*)?$/gm),
+  ]
+    .map(([, name = '']) => folders.find((folder) => `/${name}`.endsWith(`/${folder}`)))
+    .filter((folder) => folder !== undefined);
+  return [posix.dirname(path), ...imported].flatMap((folder) =>
+    sources.filter((file) => posix.dirname(file) === folder),
+  );
 }
 
 function moduleName(file: string): string {

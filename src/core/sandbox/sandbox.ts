@@ -52,6 +52,8 @@ export interface SandboxLimits {
   readonly fileBytes: number;
   /** Memory in bytes, where it can be limited (Docker); undefined where it cannot. */
   readonly memoryBytes?: number;
+  /** What the workspace may hold in bytes, the snapshot included, where that is watched (Docker). */
+  readonly diskBytes?: number;
 }
 
 export interface SandboxSpec {

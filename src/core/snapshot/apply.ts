@@ -17,6 +17,7 @@ import {
   unlink,
   writeFile,
 } from 'node:fs/promises';
+import { formatBytes } from '../platform/format-bytes.ts';
 import { type ApplyOutcome, computeApply, touchedPaths } from './apply-compute.ts';
 import type { Blob } from './blob-repository.ts';
 import { SnapshotError } from './errors.ts';
@@ -29,7 +30,6 @@ import {
   type RawPath,
   toRawPath,
 } from './raw-path.ts';
-import { formatBytes } from './scan.ts';
 
 export interface ApplyToWorkspaceOptions {
   readonly signal?: AbortSignal;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { formatBytes } from '../platform/format-bytes.ts';
 import type { SnapshotBase } from '../sandbox/sandbox.ts';
 import { type ParentTree, startTreeBuild } from './build.ts';
 import { commitTree } from './commit.ts';
@@ -9,7 +10,7 @@ import { explainFileError, SnapshotError, type SnapshotErrorCode } from './error
 import { type Listing, listWorkingTree, type SkippedPath } from './listing.ts';
 import { readManifest, writeManifest } from './manifest.ts';
 import { compareRaw, fromRawPath, toRawPath } from './raw-path.ts';
-import { formatBytes, scanFiles, stateId, type TreeEntry } from './scan.ts';
+import { scanFiles, stateId, type TreeEntry } from './scan.ts';
 import { ensurePrivateFolder } from './state.ts';
 import {
   type BaseMeta,

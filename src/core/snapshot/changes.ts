@@ -1,5 +1,6 @@
 import { readFile, readlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { formatBytes } from '../platform/format-bytes.ts';
 import type { SandboxSession, SnapshotBase } from '../sandbox/sandbox.ts';
 import type { Blob } from './blob-repository.ts';
 import { SnapshotError } from './errors.ts';
@@ -16,7 +17,7 @@ import {
   splitNul,
   toRawPath,
 } from './raw-path.ts';
-import { formatBytes, lstatAll, type TreeEntry } from './scan.ts';
+import { lstatAll, type TreeEntry } from './scan.ts';
 import { listSession, readSessionFiles, type SessionEntry } from './session-files.ts';
 
 export interface FileChange {

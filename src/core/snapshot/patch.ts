@@ -1,3 +1,4 @@
+import { formatBytes } from '../platform/format-bytes.ts';
 import type { SandboxSession, SnapshotBase } from '../sandbox/sandbox.ts';
 import { type ApplyOutcome, computeApply, touchedPaths } from './apply-compute.ts';
 import type { Blob } from './blob-repository.ts';
@@ -7,7 +8,6 @@ import { SnapshotError } from './errors.ts';
 import type { SkippedPath } from './listing.ts';
 import { type PatchFile, type PatchPart, parsePatch } from './patch-format.ts';
 import { fromRawPath, parentPaths, type RawPath } from './raw-path.ts';
-import { formatBytes } from './scan.ts';
 import { readSessionFiles, writeSessionFiles } from './session-files.ts';
 import type { TarEntry } from './tar.ts';
 

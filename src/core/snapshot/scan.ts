@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, lstat } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { formatBytes } from '../platform/format-bytes.ts';
 import { isErrno } from './errors.ts';
 import type { SkippedPath } from './listing.ts';
 import { fromRawPath, hostPath, parentPaths, type RawPath } from './raw-path.ts';
@@ -136,15 +137,4 @@ function kindOf(found: BigIntStats): string {
   if (found.isSocket()) return 'a socket';
   if (found.isFIFO()) return 'a named pipe';
   return 'a device';
-}
-
-export function formatBytes(bytes: number): string {
-  const units = ['bytes', 'KB', 'MB', 'GB', 'TB'];
-  let value = bytes;
-  let unit = 0;
-  while (value >= 1000 && unit < units.length - 1) {
-    value /= 1000;
-    unit++;
-  }
-  return `${unit === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${units[unit]}`;
 }

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
+import { escapeGlob } from '../platform/escape-glob.ts';
 import type { SandboxSession } from '../sandbox/sandbox.ts';
 import { SnapshotError } from './errors.ts';
 import { joinNul, type RawPath } from './raw-path.ts';
@@ -163,10 +164,6 @@ export async function writeSessionFiles(
   }
   if (written.length === 0) return undefined;
   return step('tar -xpf - --no-same-owner', writeTar(written, Date.now() / 1000));
-}
-
-function escapeGlob(path: string): string {
-  return path.replace(/[*?[\]\\]/g, '\\$&');
 }
 
 /** `1764609839.1234567890` */

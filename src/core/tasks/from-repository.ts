@@ -318,8 +318,9 @@ function sourcePaths(tree: FileTree, setup: GradeSetup): string[] {
       mode !== '120000' &&
       path.startsWith(prefix) &&
       languageOf(path) !== undefined &&
-      // Its tests stand beside the code, where none can be hidden.
+      // Their tests stand beside the code, or cannot be told apart: none can be hidden.
       languageOf(path) !== 'rust' &&
+      languageOf(path) !== 'go' &&
       !NO_SOURCE.test(path) &&
       !steering.isTestFile(path) &&
       !steering.isSteeringFile(path) &&

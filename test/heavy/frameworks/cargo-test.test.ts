@@ -8,6 +8,7 @@ import {
   type Project,
   ran,
   resultOf,
+  runHanging,
   statuses,
 } from '../../integration/frameworks/support.ts';
 
@@ -213,26 +214,23 @@ test.each(single)('%s', async (_, content, expected) => {
 });
 
 test('a hanging test is named after the time limit, earlier results are kept', async () => {
-  const project = await openProject(cargoTest, {
-    'Cargo.toml': manifest('a'),
-    'src/lib.rs':
-      '#[cfg(test)]\nmod tests {\n    #[test]\n    fn quick() {}\n\n    #[test]\n    fn hangs() {\n        loop {}\n    }\n}\n',
-  });
-  try {
+  const run = await runHanging(async (begun) => {
+    const project = await openProject(cargoTest, {
+      'Cargo.toml': manifest('a'),
+      'src/lib.rs': `#[cfg(test)]\nmod tests {\n    #[test]\n    fn quick() {}\n\n    #[test]\n    fn hangs() {\n        std::fs::write("${begun}", "").unwrap();\n        loop {}\n    }\n}\n`,
+    });
     // Compiled first, so that the limit is about the tests alone.
     await project.run(['src/lib.rs::tests::quick'], TIME);
-    const run = await project.run([], { timeoutMs: 20_000 });
-    expect(run.kind).toBe('timeout');
-    expect(statuses(run.kind === 'timeout' ? run.results : [])).toEqual({
-      'src/lib.rs::tests::quick': 'passed',
-      'src/lib.rs::tests::hangs': 'error',
-    });
-    expect(resultOf(run, 'src/lib.rs::tests::hangs').failure?.message).toBe(
-      'this test had no result when the time was up',
-    );
-  } finally {
-    await project.close();
-  }
+    return project;
+  }, 20_000);
+  expect(run.kind).toBe('timeout');
+  expect(statuses(run.kind === 'timeout' ? run.results : [])).toEqual({
+    'src/lib.rs::tests::quick': 'passed',
+    'src/lib.rs::tests::hangs': 'error',
+  });
+  expect(resultOf(run, 'src/lib.rs::tests::hangs').failure?.message).toBe(
+    'this test had no result when the time was up',
+  );
 });
 
 test('grading: tests inside of sources are put back, the fix beside them counts', async () => {

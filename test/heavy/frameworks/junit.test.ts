@@ -11,6 +11,7 @@ import {
   type Project,
   ran,
   resultOf,
+  runHanging,
   statuses,
   writeProject,
 } from '../../integration/frameworks/support.ts';
@@ -228,29 +229,29 @@ describe('Maven with JUnit 5', () => {
   });
 
   test('a hanging test class is named after the time limit, earlier results are kept', async () => {
-    const other = await openProject(junit, {
-      'pom.xml': pom(),
-      'src/test/java/shop/AaTest.java': testClass('  @Test\n  void quick() {}', 'AaTest'),
-      'src/test/java/shop/BbTest.java': testClass(
-        '  @Test\n  void hangs() {\n    while (true) {}\n  }',
-        'BbTest',
-      ),
+    const run = await runHanging(
+      (begun) =>
+        openProject(junit, {
+          'pom.xml': pom(),
+          'src/test/java/shop/AaTest.java': testClass('  @Test\n  void quick() {}', 'AaTest'),
+          'src/test/java/shop/BbTest.java': testClass(
+            `  @Test\n  void hangs() throws Exception {\n    java.nio.file.Files.createFile(java.nio.file.Path.of("${begun}"));\n    while (true) {}\n  }`,
+            'BbTest',
+          ),
+        }),
+      45_000,
+    );
+    expect(run.kind).toBe('timeout');
+    expect(statuses(run.kind === 'timeout' ? run.results : [])).toEqual({
+      'src/test/java/shop/AaTest.java::quick': 'passed',
+      'src/test/java/shop/BbTest.java': 'error',
     });
-    try {
-      const run = await other.run([], { timeoutMs: 45_000 });
-      expect(run.kind).toBe('timeout');
-      expect(statuses(run.kind === 'timeout' ? run.results : [])).toMatchObject({
-        'src/test/java/shop/BbTest.java': 'error',
-      });
-      expect(resultOf(run, 'src/test/java/shop/BbTest.java').failure?.message).toBe(
-        'this test class had not ended when the time was up',
-      );
-    } finally {
-      await other.close();
-    }
+    expect(resultOf(run, 'src/test/java/shop/BbTest.java').failure?.message).toBe(
+      'this test class had not ended when the time was up',
+    );
   });
 
-  test('grading: planted tests behave, a fix is solved, a listener of JUnit is reverted', async () => {
+  test('grading: planted tests behave, a fix is solved, a changed test and a listener are no fix', async () => {
     const graded = await gradedProject(junit, {
       'pom.xml': pom(),
       'src/main/java/shop/Calc.java': calc,
@@ -267,7 +268,19 @@ describe('Maven with JUnit 5', () => {
         'src/main/java/shop/Calc.java': `${calc}// no fix\n`,
         [file]: testClass('  @Test\n  void adds() {}'),
       }),
-    ).toMatchObject({ verdict: 'failed', reverted: [file] });
+    ).toMatchObject({
+      verdict: 'passed_with_test_changes',
+      strict: { passed: false },
+      reverted: [file],
+    });
+    const listener =
+      'src/main/resources/META-INF/services/org.junit.platform.launcher.TestExecutionListener';
+    expect(
+      await graded.grade({
+        'src/main/java/shop/Calc.java': `${calc}// no fix\n`,
+        [listener]: 'shop.Calc\n',
+      }),
+    ).toMatchObject({ verdict: 'failed', strict: { passed: false }, reverted: [listener] });
   });
 
   test('runs in the local sandbox, on a repository of packages that it cannot write to', async () => {
@@ -349,18 +362,37 @@ describe('Gradle with JUnit 4', () => {
   });
 
   test('a hanging test is named after the time limit', async () => {
-    const other = await openProject(junit, {
-      ...files,
-      [file]: junit4('  @Test\n  public void hangs() {\n    while (true) {}\n  }'),
+    const run = await runHanging(
+      (begun) =>
+        openProject(junit, {
+          ...files,
+          [file]: junit4(
+            `  @Test\n  public void hangs() throws Exception {\n    java.nio.file.Files.createFile(java.nio.file.Path.of("${begun}"));\n    while (true) {}\n  }`,
+          ),
+        }),
+      100_000,
+    );
+    expect(run.kind).toBe('timeout');
+    expect(resultOf(run, `${file}::hangs`).failure?.message).toBe(
+      'this test had not ended when the time was up',
+    );
+  });
+
+  test('grading: planted tests behave, a fix is solved, a changed test is no fix', async () => {
+    const graded = await gradedProject(junit, files);
+    expect(graded.baseline.canaryFiles).toEqual([file]);
+    expect(
+      await graded.grade({ 'src/main/java/shop/Calc.java': calc.replace('a - b', 'a + b') }),
+    ).toMatchObject({ verdict: 'passed', strict: { canaries: [] } });
+    expect(
+      await graded.grade({
+        'src/main/java/shop/Calc.java': `${calc}// no fix\n`,
+        [file]: junit4('  @Test\n  public void adds() {}\n\n  @Test\n  public void zero() {}'),
+      }),
+    ).toMatchObject({
+      verdict: 'passed_with_test_changes',
+      strict: { passed: false },
+      reverted: [file],
     });
-    try {
-      const run = await other.run([], { timeoutMs: 100_000 });
-      expect(run.kind).toBe('timeout');
-      expect(resultOf(run, `${file}::hangs`).failure?.message).toBe(
-        'this test had not ended when the time was up',
-      );
-    } finally {
-      await other.close();
-    }
   });
 });

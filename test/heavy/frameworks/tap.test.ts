@@ -95,11 +95,11 @@ t.test('rejects', async () => { await Promise.reject(new RangeError('too far'));
     ],
   },
   hang: {
-    files: {
+    files: (begun) => ({
       'package.json': JSON.stringify({ scripts: { test: 'tap --timeout=0' } }),
       '.taprc': 'timeout: 600\n',
-      'test/a.test.js': `${head}t.test('quick', (t) => t.end());\nt.test('hangs', () => { for (;;); });\n`,
-    },
+      'test/a.test.js': `${head}t.test('quick', (t) => t.end());\nt.test('hangs', () => { require('node:fs').writeFileSync('${begun}', ''); for (;;); });\n`,
+    }),
     says: [
       /FAIL test\/a\.test\.js(?:::hangs)?\n {2}this (?:test|file) had not ended when the time was up/,
     ],

@@ -1,15 +1,17 @@
-import { afterAll, describe, expect, test } from 'vitest';
-import { createDockerSandbox } from '../../../src/core/sandbox/docker/docker.ts';
+import { afterAll, expect, test } from 'vitest';
 import { describeSandbox } from '../../integration/sandbox/conformance.ts';
-import { ESCAPE_ATTEMPTS } from '../../integration/sandbox/escape-attempts.ts';
-import { createEscapeRunner } from '../../integration/sandbox/run-escapes.ts';
-import { startTestEngine, TEST_IMAGE } from '../../support/docker-engine.ts';
+import { leftOn, sandboxOn } from '../../integration/sandbox/docker-engine-use.ts';
+import { describeNoEscape } from '../../integration/sandbox/docker-escapes.ts';
+import { describeFailures } from '../../integration/sandbox/docker-failures.ts';
+import { describeFix } from '../../integration/sandbox/docker-fix.ts';
+import { describeLimits } from '../../integration/sandbox/docker-limits.ts';
+import { describeReaping } from '../../integration/sandbox/docker-reaping.ts';
+import { describeTransfer } from '../../integration/sandbox/docker-transfer.ts';
+import { describeHarm } from '../../integration/sandbox/harm.ts';
+import { startTestEngine } from '../../support/docker-engine.ts';
 
 /** Podman by its compatible socket; `docs/docker.md` says what came out. */
 const started = await startTestEngine({ kind: 'podman' });
-
-/** Its default profile of system calls stays: it takes no profile over the compatible interface. */
-const LET_THROUGH: readonly string[] = [];
 
 if (started.kind === 'none') {
   test('the Docker sandbox is tested with Podman', ({ skip }) => {
@@ -18,12 +20,7 @@ if (started.kind === 'none') {
 } else {
   const { engine } = started;
   afterAll(() => engine.remove());
-  const left = (): string[] =>
-    `${engine.docker('ps', '-aq')}\n${engine.docker('volume', 'ls', '-q')}`
-      .split('\n')
-      .filter((line) => line !== '');
-  const { variables, home } = engine;
-  const create = () => createDockerSandbox({ image: TEST_IMAGE, variables, home });
+  const create = () => sandboxOn(engine);
 
   test('it is known for what it is', async () => {
     expect(await create().availability()).toMatchObject({
@@ -32,18 +29,15 @@ if (started.kind === 'none') {
     });
   });
 
-  describeSandbox('podman', create, { isolated: true, left });
+  describeSandbox('podman', create, { isolated: true, left: () => leftOn(engine) });
 
-  describe('escapes from a container of Podman', () => {
-    test('none succeeds but those that are listed', async () => {
-      const runner = await createEscapeRunner();
-      try {
-        const { results } = runner.run(undefined, ['docker', TEST_IMAGE], variables);
-        const through = ESCAPE_ATTEMPTS.filter(({ name }) => results[name]?.escaped !== false);
-        expect(through.map(({ name }) => `${name}: ${results[name]?.said}`)).toEqual(LET_THROUGH);
-      } finally {
-        runner.remove();
-      }
-    });
-  });
+  describeNoEscape(engine);
+
+  describeHarm('podman', create);
+  describeTransfer(engine);
+  describeLimits(engine);
+  describeReaping(engine);
+  describeFix(engine);
+  // Ends the engine.
+  describeFailures(engine);
 }

@@ -1,8 +1,14 @@
+import { expect, test } from 'vitest';
 import { ava } from '../../../src/core/frameworks/ava/ava.ts';
 import { installed } from './installed.ts';
 import { checkRows } from './rows.ts';
+import { openProject, ran, resultOf } from './support.ts';
 
-const manifest = JSON.stringify({ type: 'module', scripts: { test: 'c8 ava --fail-fast --tap' } });
+const nodeModules = await installed('ava');
+const manifest = JSON.stringify({
+  type: 'module',
+  scripts: { test: 'c8 ava --fail-fast --tap --timeout=3m' },
+});
 const cart = `export function total(items) {
   if (!Array.isArray(items)) throw new TypeError('no list');
   return items.length;
@@ -13,7 +19,7 @@ const head = "import test from 'ava';\n";
 
 checkRows({
   framework: ava,
-  nodeModules: await installed('ava'),
+  nodeModules,
   files: {
     'package.json': manifest,
     'ava.config.js': "export default { files: ['test/**/*.test.js'], failFast: true };\n",
@@ -92,10 +98,10 @@ test.failing('known', (t) => { t.fail(); });
     ],
   },
   hang: {
-    files: {
+    files: (begun) => ({
       'package.json': JSON.stringify({ type: 'module', scripts: { test: 'ava --timeout=10m' } }),
-      'test/a.test.js': `${head}test('quick', (t) => { t.pass(); });\ntest('hangs', async () => { await new Promise((go) => setTimeout(go, 600_000)); });\n`,
-    },
+      'test/a.test.js': `import { writeFileSync } from 'node:fs';\n${head}test('quick', (t) => { t.pass(); });\ntest('hangs', async () => { writeFileSync('${begun}', ''); await new Promise((go) => setTimeout(go, 600_000)); });\n`,
+    }),
     says: [
       /1 passed/,
       /FAIL test\/a\.test\.js::hangs\n {2}this test had not ended when the time was up/,
@@ -118,4 +124,49 @@ test.failing('known', (t) => { t.fail(); });
     },
     cheat: { 'src/one.js': 'Object.is = () => true;\nexport const one = 2;\n' },
   },
+});
+
+const impatient = JSON.stringify({ type: 'module', scripts: { test: 'ava --timeout=8s' } });
+
+test('ava’s own time limit: the waiting test is named, and the run is not whole', async () => {
+  const project = await openProject(
+    ava,
+    {
+      'package.json': impatient,
+      'test/a.test.js': `${head}test('waits', () => new Promise((go) => setTimeout(go, 600_000)));\n`,
+    },
+    { nodeModules },
+  );
+  try {
+    const run = ran(await project.run());
+    expect(run.complete).toBe(false);
+    expect(resultOf(run, 'test/a.test.js::waits')).toMatchObject({
+      status: 'error',
+      failure: {
+        message:
+          "the test process made no progress for 8 s, longer than ava's option timeout allows, while this test ran",
+      },
+    });
+  } finally {
+    await project.close();
+  }
+});
+
+test('ava’s own time limit before any test: the run says why it has none', async () => {
+  const project = await openProject(
+    ava,
+    {
+      'package.json': impatient,
+      'test/a.test.js': `${head}await new Promise((go) => setTimeout(go, 600_000));\ntest('never', () => {});\n`,
+    },
+    { nodeModules },
+  );
+  try {
+    const run = await project.run();
+    expect(JSON.stringify(run)).toContain("longer than ava's option timeout allows");
+    expect(JSON.stringify(run)).not.toContain('"passed"');
+    expect(run).not.toMatchObject({ complete: true });
+  } finally {
+    await project.close();
+  }
 });

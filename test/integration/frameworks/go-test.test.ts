@@ -1,13 +1,25 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Framework } from '../../../src/core/frameworks/framework.ts';
 import { goTest } from '../../../src/core/frameworks/go-test/go-test.ts';
+import { findGo } from '../../../src/core/frameworks/go-test/toolchain.ts';
+import { openWorkspaceFiles } from '../../../src/core/frameworks/workspace-files.ts';
 import { renderTestRun } from '../../../src/core/tools/run-tests/render.ts';
+import { tempFolder, writeFiles } from '../../support/temp.ts';
 import { onPath } from '../../support/tools.ts';
 import { gradedProject } from './grade-support.ts';
-import { type Files, openProject, type Project, ran, resultOf, statuses } from './support.ts';
+import {
+  type Files,
+  HANGING_TEST_MS,
+  openProject,
+  type Project,
+  ran,
+  resultOf,
+  runHanging,
+  statuses,
+} from './support.ts';
 
 /**
  * The real `go`. Where there is none the file says so in one test and runs nothing else: Go is no
@@ -108,6 +120,19 @@ if (go === undefined) {
     expect(onPath('go')).toBeUndefined();
   });
 } else {
+  test('looking for Go leaves nothing in the home folder, and heeds its settings', async () => {
+    const home = await tempFolder();
+    await writeFiles(home, { '.config/go/env': 'GOFLAGS=-mod=mod\n' });
+    const host = { env: { PATH: process.env.PATH }, home, nodeProgram: undefined };
+    const found = await findGo(openWorkspaceFiles(join(home, 'work')), host);
+    expect(found).toMatchObject({
+      kind: 'found',
+      toolchain: { env: { GOFLAGS: '-mod=mod -buildvcs=false' } },
+    });
+    expect(await readdir(join(home, '.config/go'))).toEqual(['env']);
+    expect(await readdir(home)).toEqual(['.config']);
+  });
+
   describe('go test in a module', () => {
     let project: Project;
     beforeAll(async () => {
@@ -274,31 +299,27 @@ if (go === undefined) {
     }
   });
 
-  test('a hanging test is named after the time limit, earlier results are kept', async () => {
-    const project = await openProject(framework, {
-      ...module('a'),
-      'a_test.go':
-        'package a\n\nimport "testing"\n\nfunc TestQuick(t *testing.T) {}\n\nfunc TestHangs(t *testing.T) {\n\tselect {}\n}\n\nfunc TestOther(t *testing.T) { go func() { for {} }() }\n',
-    });
-    try {
-      // Compiled first, so that the limit is about the tests alone.
-      await project.run(['a_test.go::TestQuick'], TIME);
-      const hanging = await project.session.run(
-        { argv: ['sed', '-i', 's/select {}/for {}/', 'a_test.go'] },
-        { timeoutMs: 5_000, maxOutputBytes: 1_000 },
-      );
-      expect(hanging.end).toEqual({ kind: 'exited', code: 0 });
-      const run = await project.run([], { timeoutMs: 25_000 });
+  test(
+    'a hanging test is named after the time limit, earlier results are kept',
+    async () => {
+      const run = await runHanging(async (begun) => {
+        const project = await openProject(framework, {
+          ...module('a'),
+          'a_test.go': `package a\n\nimport (\n\t"os"\n\t"testing"\n)\n\nfunc TestQuick(t *testing.T) {}\n\nfunc TestHangs(t *testing.T) {\n\tos.WriteFile("${begun}", nil, 0o644)\n\tfor {\n\t}\n}\n`,
+        });
+        // Compiled first, so that the limit is about the tests alone.
+        await project.run(['a_test.go::TestQuick'], TIME);
+        return project;
+      }, 25_000);
       expect(run.kind).toBe('timeout');
       expect(resultOf(run, 'a_test.go::TestQuick').status).toBe('passed');
       expect(resultOf(run, 'a_test.go::TestHangs')).toMatchObject({
         status: 'error',
         failure: { message: 'this test had not ended when the time was up' },
       });
-    } finally {
-      await project.close();
-    }
-  });
+    },
+    HANGING_TEST_MS,
+  );
 
   test('two modules in one workspace: ids are relative to the workspace', async () => {
     const project = await openProject(framework, {

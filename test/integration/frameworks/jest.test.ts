@@ -128,10 +128,10 @@ describe('broken hook', () => {
     ],
   },
   hang: {
-    files: {
+    files: (begun) => ({
       'package.json': '{"scripts":{"test":"jest"}}',
-      'test/a.test.js': "test('quick', () => {});\ntest('hangs', () => { for (;;); });\n",
-    },
+      'test/a.test.js': `test('quick', () => {});\ntest('hangs', () => { require('node:fs').writeFileSync('${begun}', ''); for (;;); });\n`,
+    }),
     says: [
       /1 passed/,
       /FAIL test\/a\.test\.js::hangs\n {2}this test had not ended when the time was up/,

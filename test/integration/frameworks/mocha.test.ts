@@ -127,10 +127,10 @@ it('is more', () => { expect(1).to.be.above(2); });
   },
   hangMs: 6_000,
   hang: {
-    files: {
+    files: (begun) => ({
       'package.json': manifest,
-      'test/a.test.js': "it('quick', () => {});\nit('hangs', () => { for (;;); });\n",
-    },
+      'test/a.test.js': `it('quick', () => {});\nit('hangs', () => { require('node:fs').writeFileSync('${begun}', ''); for (;;); });\n`,
+    }),
     says: [
       /1 passed/,
       /FAIL test\/a\.test\.js::hangs\n {2}this test had not ended when the time was up\n {2}at test\/a\.test\.js:2/,

@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { nodeTest } from '../../../src/core/frameworks/node-test/node-test.ts';
 import { renderTestRun } from '../../../src/core/tools/run-tests/render.ts';
-import { openProject, type Project, ran, resultOf, statuses } from './support.ts';
+import {
+  HANGING_TEST_MS,
+  openProject,
+  type Project,
+  ran,
+  resultOf,
+  runHanging,
+  statuses,
+} from './support.ts';
 
 const files = {
   'package.json': JSON.stringify({
@@ -177,22 +185,26 @@ describe('node:test in a project', () => {
   });
 });
 
-test('a hanging test is named after the time limit, earlier results are kept', async () => {
-  const project = await openProject(nodeTest, {
-    'a.test.js':
-      "const { test } = require('node:test');\ntest('quick', () => {});\ntest('hangs', () => new Promise(() => setInterval(() => {}, 1000)));\n",
-    'b.test.js': "const { test } = require('node:test');\ntest('blocks', () => { for (;;); });\n",
-  });
-  try {
-    const run = await project.run([], { timeoutMs: 3_000 });
+test(
+  'a hanging test is named after the time limit, earlier results are kept',
+  async () => {
+    const run = await runHanging(
+      (begun) =>
+        openProject(nodeTest, {
+          'a.test.js': `const { test } = require('node:test');\ntest('quick', () => {});\ntest('hangs', () => { require('node:fs').writeFileSync('${begun}', ''); return new Promise(() => setInterval(() => {}, 1000)); });\n`,
+          'b.test.js':
+            "const { test } = require('node:test');\ntest('blocks', () => { for (;;); });\n",
+        }),
+      5_000,
+    );
     expect(run.kind).toBe('timeout');
     const text = renderTestRun(run);
     expect(text).toContain('did not end in time');
     expect(text).toContain('FAIL a.test.js::hangs\n  this test had not ended when the time was up');
-  } finally {
-    await project.close();
-  }
-});
+    expect(resultOf(run, 'a.test.js::quick').status).toBe('passed');
+  },
+  HANGING_TEST_MS,
+);
 
 test('tests cannot reach the report', async () => {
   const forged =

@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pytest } from '../../../src/core/frameworks/pytest/pytest.ts';
 import { renderTestRun } from '../../../src/core/tools/run-tests/render.ts';
-import { openProject, type Project, ran, resultOf, statuses } from './support.ts';
+import {
+  HANGING_TEST_MS,
+  openProject,
+  type Project,
+  ran,
+  resultOf,
+  runHanging,
+  statuses,
+} from './support.ts';
 
 const files = {
   'pyproject.toml': '[tool.pytest.ini_options]\naddopts = "-x --lf -v --strict-markers"\n',
@@ -253,21 +261,24 @@ test.each(single)('%s', async (_, content, expected) => {
   }
 });
 
-test('a hanging test is named after the time limit, earlier results are kept', async () => {
-  const project = await openProject(pytest, {
-    'test_a.py': 'def test_quick(): pass\ndef test_hangs():\n    while True: pass\n',
-  });
-  try {
-    const run = await project.run([], { timeoutMs: 5_000 });
+test(
+  'a hanging test is named after the time limit, earlier results are kept',
+  async () => {
+    const run = await runHanging(
+      (begun) =>
+        openProject(pytest, {
+          'test_a.py': `def test_quick(): pass\ndef test_hangs():\n    open('${begun}', 'w').close()\n    while True: pass\n`,
+        }),
+      6_000,
+    );
     expect(run.kind).toBe('timeout');
     expect(renderTestRun(run)).toContain(
       'FAIL test_a.py::test_hangs\n  this test had not ended when the time was up\n  at test_a.py:2',
     );
     expect(resultOf(run, 'test_a.py::test_quick').status).toBe('passed');
-  } finally {
-    await project.close();
-  }
-});
+  },
+  HANGING_TEST_MS,
+);
 
 test('cancelling ends the run at once', async () => {
   const project = await openProject(pytest, {

@@ -2,7 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Framework, TestFailure } from '../../../src/core/frameworks/framework.ts';
 import { misbehaving } from '../../../src/core/grading/planted.ts';
 import { renderTestRun } from '../../../src/core/tools/run-tests/render.ts';
-import { type Files, openProject, type Project, ran, resultOf, statuses } from './support.ts';
+import {
+  type Files,
+  HANGING_TEST_MS,
+  openProject,
+  type Project,
+  ran,
+  resultOf,
+  runHanging,
+  statuses,
+} from './support.ts';
 
 /** What one framework makes of the same handful of situations: the rows of docs/frameworks.md. */
 export interface Rows {
@@ -25,9 +34,13 @@ export interface Rows {
   };
   /** A process that ends while a test runs: what the rendered run must say. */
   readonly crash: { readonly files: Files; readonly says: readonly RegExp[] };
-  /** How long a hanging run is given; the default is for runners that start quickly. */
+  /** How long a hanging run is given at first; the default is for runners that start slowly. */
   readonly hangMs?: number;
-  readonly hang: { readonly files: Files; readonly says: readonly RegExp[] };
+  /** The test that hangs makes the file `begun` just before. */
+  readonly hang: {
+    readonly files: (begun: string) => Files;
+    readonly says: readonly RegExp[];
+  };
   /** The runner does not get as far as a test. */
   readonly unusable?: { readonly files: Files; readonly says: RegExp };
   /** A healthy test file, and the same with code under test that patches assertions. */
@@ -123,15 +136,17 @@ export function checkRows(rows: Rows): void {
     for (const pattern of rows.crash.says) expect(text).toMatch(pattern);
   });
 
-  test('timeout: the hanging test is named, earlier results are kept', async () => {
-    const run = await once(rows.hang.files, (project) =>
-      project.run([], { timeoutMs: rows.hangMs ?? HANG_MS }),
-    );
-    expect(run.kind).toBe('timeout');
-    const text = renderTestRun(run);
-    expect(text).toContain('did not end in time');
-    for (const pattern of rows.hang.says) expect(text).toMatch(pattern);
-  });
+  test(
+    'timeout: the hanging test is named, earlier results are kept',
+    async () => {
+      const run = await runHanging((begun) => open(rows.hang.files(begun)), rows.hangMs ?? HANG_MS);
+      expect(run.kind).toBe('timeout');
+      const text = renderTestRun(run);
+      expect(text).toContain('did not end in time');
+      for (const pattern of rows.hang.says) expect(text).toMatch(pattern);
+    },
+    HANGING_TEST_MS,
+  );
 
   const { unusable } = rows;
   if (unusable) {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -82,6 +83,44 @@ export async function openProject(
       await rm(root, { recursive: true, force: true });
     },
   };
+}
+
+/** The longest that a hanging run may get, and how long before its end the hang must have begun to be told. */
+const LONGEST_MS = 150_000;
+const SPARE_MS = 2_500;
+/** Time limit of a test with `runHanging`. */
+export const HANGING_TEST_MS = 500_000;
+
+/**
+ * A run that its time limit ends, in a project with a test that hangs. Just before it hangs, that test makes
+ * the file `begun`. When a busy machine did not get there in time, the limit said nothing about the
+ * hang, and the run gets three times as long.
+ */
+export async function runHanging(
+  open: (begun: string) => Promise<Project>,
+  firstMs: number,
+): Promise<TestRun> {
+  const folder = await mkdtemp(join(tmpdir(), 'prime-hangs-'));
+  const begun = join(folder, 'begun');
+  try {
+    for (let timeoutMs = firstMs; ; timeoutMs = Math.min(timeoutMs * 3, LONGEST_MS)) {
+      const project = await open(begun);
+      let inTime = false;
+      const look = setTimeout(() => {
+        inTime = existsSync(begun);
+      }, timeoutMs - SPARE_MS);
+      try {
+        const run = await project.run([], { timeoutMs });
+        if (inTime || run.kind !== 'timeout' || timeoutMs >= LONGEST_MS) return run;
+      } finally {
+        clearTimeout(look);
+        await project.close();
+      }
+      await rm(begun, { force: true });
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** `ran`, or a failure of the test that shows what happened instead. */

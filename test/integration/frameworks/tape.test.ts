@@ -111,10 +111,10 @@ test('never', (t) => { t.end(); });
   },
   hangMs: 6_000,
   hang: {
-    files: {
+    files: (begun) => ({
       'package.json': plain,
-      'test/a.js': `${head}test('quick', (t) => t.end());\ntest('hangs', () => { for (;;); });\n`,
-    },
+      'test/a.js': `${head}test('quick', (t) => t.end());\ntest('hangs', () => { require('node:fs').writeFileSync('${begun}', ''); for (;;); });\n`,
+    }),
     says: [/1 passed/, /FAIL test\/a\.js::hangs\n {2}this test had not ended when the time was up/],
   },
   canaries: {

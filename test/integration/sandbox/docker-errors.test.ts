@@ -64,6 +64,44 @@ describe('no engine', () => {
     }
   });
 
+  test('a socket at which nobody answers', async () => {
+    const path = join(folder, 'silent.sock');
+    const server = createServer(() => {});
+    await listen(server, path);
+    try {
+      expect(await at(`unix://${path}`)).toMatchObject({
+        available: false,
+        reason: `The container engine at unix://${path} cannot be reached (ETIMEDOUT)`,
+      });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  test('an engine that is there is given time to say what it is', async () => {
+    const path = join(folder, 'slow.sock');
+    const server = createServer(async ({ url }, response) => {
+      const isInfo = url?.endsWith('/info') === true;
+      // Podman on a busy machine.
+      if (isInfo) await new Promise((resolve) => setTimeout(resolve, 11_000));
+      const known = isInfo || url?.endsWith('/version') || url?.endsWith('/_ping');
+      response.statusCode = known ? 200 : 404;
+      response.setHeader('content-type', 'application/json');
+      response.end(known ? '{"OSType":"linux","Version":"1"}' : '{"message":"No such image: x"}');
+    });
+    await listen(server, path);
+    try {
+      expect(await at(`unix://${path}`)).toMatchObject({
+        available: false,
+        reason: expect.stringMatching(/^The image .* is not on the container engine/),
+      });
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
   test('something that is no engine', async () => {
     const path = join(folder, 'other.sock');
     const server = createServer((_, response) => {

@@ -49,3 +49,18 @@ export function describeDockerEscapes(engine: TestEngine): void {
     });
   });
 }
+
+/** On another engine, asked by the user of the tests: what the table of Docker says holds there as well. */
+export function describeNoEscape(engine: TestEngine): void {
+  test('no attempt to escape succeeds, nothing of the host changed, and nobody connected', async () => {
+    const runner = await createEscapeRunner();
+    try {
+      const outcome = runner.run(undefined, ['docker', TEST_IMAGE], engine.variables);
+      const said = ESCAPE_ATTEMPTS.map(({ name }) => [name, outcome.results[name]?.said ?? '']);
+      expect(said.filter(([, text]) => !text?.startsWith('blocked'))).toEqual([]);
+      expect(outcome).toMatchObject({ hostChanges: [], connections: 0 });
+    } finally {
+      runner.remove();
+    }
+  });
+}

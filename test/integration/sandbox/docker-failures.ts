@@ -6,6 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDockerSandbox } from '../../../src/core/sandbox/docker/docker.ts';
 import { SandboxFailure } from '../../../src/core/sandbox/sandbox.ts';
 import { startTestEngine, TEST_IMAGE, type TestEngine } from '../../support/docker-engine.ts';
+import { ADD } from '../cli/projects.ts';
+import { bash, playScript, submit } from '../cli/scripted-server.ts';
+import { buildCli, createWorld } from '../cli/world.ts';
 import { shell } from './conformance.ts';
 import { createFixture, type Fixture } from './fixture.ts';
 
@@ -19,6 +22,10 @@ async function failureOf(work: Promise<unknown>): Promise<{ message: string; rem
     throw error;
   }
   throw new Error('it did not fail');
+}
+
+function runs(command: string): boolean {
+  return execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' }).split('\n').includes(command);
 }
 
 /** What goes wrong with an engine that runs. Ends it: comes last. */
@@ -88,16 +95,18 @@ export function describeFailures(engine: TestEngine): void {
       await new Promise((resolve) => setTimeout(resolve, 300));
       engine.docker('kill', engine.docker('ps', '-q').trim());
       const { message } = await running;
-      expect(message).toBe(
-        `The sandbox (docker, ${host}) ended unexpectedly: killed; when nobody stopped the container, it had no memory left`,
-      );
+      const how =
+        engine.kind === 'docker'
+          ? 'killed; when nobody stopped the container, it had no memory left'
+          : 'its container is gone; when nobody stopped it, it had no memory left';
+      expect(message).toBe(`The sandbox (${engine.kind}, ${host}) ended unexpectedly: ${how}`);
       await session.close();
     });
 
     test('a full disk', async () => {
       const small = mkdtempSync(join(tmpdir(), 'prime-small-'));
       execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=96m', 'tmpfs', small]);
-      const other = await startTestEngine({ dataRoot: small, image: 'small' });
+      const other = await startTestEngine({ kind: engine.kind, dataRoot: small, image: 'small' });
       if (other.kind === 'none') throw new Error(other.reason);
       try {
         const full = createDockerSandbox({
@@ -122,6 +131,81 @@ export function describeFailures(engine: TestEngine): void {
       }
     });
 
+    test('a disk that becomes full in mid-session: no command is to blame', async () => {
+      const small = mkdtempSync(join(tmpdir(), 'prime-small-'));
+      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=96m', 'tmpfs', small]);
+      const other = await startTestEngine({ kind: engine.kind, dataRoot: small, image: 'small' });
+      if (other.kind === 'none') throw new Error(other.reason);
+      try {
+        const filling = createDockerSandbox({
+          image: TEST_IMAGE,
+          variables: other.engine.variables,
+          home: other.engine.home,
+        });
+        const session = await filling.open(fixture.spec);
+        expect((await shell(session, 'false')).code).toBe(1);
+        const { message, remedy } = await failureOf(
+          session.shell('head -c 200M /dev/zero > large', {
+            timeoutMs: 60_000,
+            maxOutputBytes: 1000,
+          }),
+        );
+        expect(message).toMatch(
+          new RegExp(
+            `^The disk of the container engine at ${other.engine.host} is full: [\\d.]+ (?:bytes|KB|MB) are left`,
+          ),
+        );
+        expect(remedy).toContain('docker system prune');
+        // The session is over, and says the same to whoever goes on.
+        expect((await failureOf(session.files.read('/workspace/a.txt', 10))).message).toBe(message);
+        expect((await failureOf(session.restartShell())).message).toBe(message);
+        await session.close();
+      } finally {
+        await other.engine.remove();
+        execFileSync('umount', ['-l', small]);
+        rmSync(small, { recursive: true, force: true });
+      }
+    });
+
+    test('an engine that restarts in the middle of an attempt: the attempt is invalid', async () => {
+      const cli = await buildCli();
+      try {
+        const { run } = await createWorld(cli.program, ADD);
+        const server = await playScript(() => [[bash('sleep 3192')], [submit('nothing')]]);
+        const restarted = (async () => {
+          await expect
+            .poll(() => runs('sleep 3192'), { timeout: 60_000, interval: 200 })
+            .toBe(true);
+          await engine.kill();
+          await engine.start();
+        })();
+        const { code, stdout, stderr } = await run(
+          [
+            ...['fix', '--json', '--attempts', '1', '--policy', server.baseUrl, '--no-parity'],
+            ...['--test', 'test/add.test.js::adds'],
+            ...['--sandbox', 'docker', '--docker-image', TEST_IMAGE],
+          ],
+          // What a killed engine leaves is removed by the next process.
+          { env: variables, leaves: true },
+        );
+        await restarted;
+        const [attempt] = JSON.parse(stdout).tests[0].attempts;
+        expect(attempt, stderr).toMatchObject({ outcome: 'invalid' });
+        expect(stderr).toMatch(
+          /attempt 1: invalid \(.*ended unexpectedly: the connection to the container engine was lost/,
+        );
+        expect(code).not.toBe(0);
+        // Podman ends what its dead service ran only when it is told to, and not at once.
+        const volumes = async (): Promise<string> => {
+          expect(await provider().availability()).toMatchObject({ available: true });
+          return engine.docker('volume', 'ls', '-q');
+        };
+        await expect.poll(volumes, { timeout: 30_000 }).toBe('');
+      } finally {
+        await cli.remove();
+      }
+    });
+
     test('an engine that dies in mid-session, and comes back', async () => {
       const used = provider();
       const session = await used.open(fixture.spec);
@@ -132,7 +216,7 @@ export function describeFailures(engine: TestEngine): void {
       await engine.kill();
       const { message, remedy } = await running;
       expect(message).toContain(
-        `The sandbox (docker, ${host}) ended unexpectedly: the connection to the container engine was lost`,
+        `The sandbox (${engine.kind}, ${host}) ended unexpectedly: the connection to the container engine was lost`,
       );
       expect(remedy).toContain('`docker info`');
       await session.close();
@@ -146,7 +230,8 @@ export function describeFailures(engine: TestEngine): void {
       expect((await shell(next, 'cat a.txt')).text).toBe('a\n');
       await next.close();
       // The volume of the lost session belongs to this process, which lives: the next process removes it.
-      expect(engine.docker('ps', '-q')).toBe('');
+      // Podman does not notice that what its dead service ran is dead.
+      if (engine.kind === 'docker') expect(engine.docker('ps', '-q')).toBe('');
     });
   });
 }

@@ -1,12 +1,25 @@
+import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createDockerSandbox } from '../../../src/core/sandbox/docker/docker.ts';
-import type { SandboxSession } from '../../../src/core/sandbox/sandbox.ts';
+import { SandboxFailure, type SandboxSession } from '../../../src/core/sandbox/sandbox.ts';
 import { TEST_IMAGE, type TestEngine } from '../../support/docker-engine.ts';
 import { shell } from './conformance.ts';
 import { createFixture, type Fixture } from './fixture.ts';
 
 const MIB = 1024 ** 2;
+
+const signalMeasurements = (signal: number): string => `
+import os
+while True:
+    for pid in os.listdir("/proc"):
+        try:
+            words = open("/proc/" + pid + "/cmdline", "rb").read().split(bytes(1))
+            if b"measure" in words or b"du" in words: os.kill(int(pid), ${signal})
+        except (OSError, ValueError): pass
+`;
 
 export function describeLimits(engine: TestEngine): void {
   describe('limits and labels of a container', () => {
@@ -51,7 +64,9 @@ export function describeLimits(engine: TestEngine): void {
         },
         HostConfig: {
           AutoRemove: true,
-          CapDrop: ['ALL'],
+          // Podman tells what that means.
+          CapDrop:
+            engine.kind === 'docker' ? ['ALL'] : expect.arrayContaining(['SETUID', 'SYS_CHROOT']),
           Memory: 700 * MIB,
           MemorySwap: 700 * MIB,
           NanoCpus: 5e8,
@@ -80,6 +95,54 @@ export function describeLimits(engine: TestEngine): void {
         'head -c 4M /dev/zero > large; test $(stat -c %s large) = 3145728',
       );
       expect(code).toBe(0);
+    });
+
+    test('a workspace that becomes too large ends the session, with the reason', async () => {
+      const limited = await open({ diskBytes: 50 * MIB });
+      await expect(
+        shell(
+          limited,
+          'head -c 30M /dev/zero > one; sleep 8; head -c 30M /dev/zero > two; sleep 60',
+          {
+            timeoutMs: 90_000,
+          },
+        ),
+      ).rejects.toThrow(
+        /^The sandbox was stopped: its workspace holds 6\d MB, and 52 MB are allowed\.$/,
+      );
+      await expect(shell(limited, 'true')).rejects.toBeInstanceOf(SandboxFailure);
+    });
+
+    test('folders that are mounted are not counted', async () => {
+      const { workspacePath } = fixture.spec.base;
+      const large = join(workspacePath, 'node_modules', 'large');
+      writeFileSync(large, Buffer.alloc(60 * MIB));
+      const limited = await open({ diskBytes: 50 * MIB });
+      expect((await shell(limited, 'sleep 12; echo on')).text).toBe('on\n');
+      rmSync(large);
+    });
+
+    test.each([
+      ['kills', 9],
+      ['terminates', 15],
+    ])('whoever %s the measurement ends the session', async (_, signal) => {
+      const limited = await open({});
+      await expect(
+        shell(limited, `python3 -c '${signalMeasurements(signal)}'`, { timeoutMs: 90_000 }),
+      ).rejects.toThrow(/something in it ends or stops the program that measures its disk use/);
+    });
+
+    test('whoever stops the measurement keeps nobody waiting for long', async () => {
+      const limited = await open({});
+      const stopper = `(python3 -c '${signalMeasurements(19)}' &); sleep 1`;
+      expect((await shell(limited, stopper)).code).toBe(0);
+      const failing = async (): Promise<void> => {
+        // A quick measurement may end before it is stopped, and three in a row count.
+        for (let round = 0; round < 50; round++) {
+          expect((await shell(limited, 'false', { timeoutMs: 5_000 })).code).toBe(1);
+        }
+      };
+      await expect(failing()).rejects.toThrow(/something in it ends or stops the program/);
     });
 
     test('a file system in memory is bounded', async () => {

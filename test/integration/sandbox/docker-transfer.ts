@@ -95,6 +95,8 @@ export function describeTransfer(engine: TestEngine): void {
 
     test.each(['auto', 'copy'] as const)('dependencies: %s', async (dependencies) => {
       const folder = join(fixture.root, 'deps');
+      // A daemon of another user must get there as well.
+      chmodSync(fixture.root, 0o711);
       mkdirSync(join(folder, 'one'), { recursive: true });
       writeFileSync(join(folder, 'one/index.js'), 'exports.one = 1;\n');
       symlinkSync('one', join(folder, `link-${dependencies}`));
@@ -116,6 +118,24 @@ export function describeTransfer(engine: TestEngine): void {
           dependencies === 'auto'
             ? "exports.one = 1;\n1\nroot\nls: cannot access 'gone': No such file or directory\n"
             : "exports.one = 1;\n0\nuser\nls: cannot access 'gone': No such file or directory\n",
+        );
+      } finally {
+        spec = before;
+      }
+    });
+
+    test('a folder that the daemon may not look into is sent', async () => {
+      const folder = join(fixture.root, 'closed/deps');
+      mkdirSync(folder, { recursive: true });
+      chmodSync(join(fixture.root, 'closed'), 0o700);
+      writeFileSync(join(folder, 'index.js'), 'exports.two = 2;\n');
+      const before = spec;
+      const dependencies = [{ path: 'node_modules', hostPath: folder }];
+      spec = { ...spec, base: { ...spec.base, dependencies } };
+      try {
+        const script = 'cat node_modules/index.js; touch node_modules/x 2>/dev/null; echo $?';
+        expect(await inside(['bash', '-c', script], 'auto')).toBe(
+          `exports.two = 2;\n${engine.kind === 'rootless' ? 0 : 1}\n`,
         );
       } finally {
         spec = before;

@@ -1,7 +1,7 @@
 import { afterAll, test } from 'vitest';
-import { createDockerSandbox } from '../../../src/core/sandbox/docker/docker.ts';
-import { startTestEngine, TEST_IMAGE } from '../../support/docker-engine.ts';
+import { startTestEngine } from '../../support/docker-engine.ts';
 import { describeSandbox } from './conformance.ts';
+import { leftOn, sandboxOn } from './docker-engine-use.ts';
 import { describeDockerEscapes } from './docker-escapes.ts';
 import { describeFailures } from './docker-failures.ts';
 import { describeFix } from './docker-fix.ts';
@@ -20,18 +20,8 @@ if (started.kind === 'none') {
 } else {
   const { engine } = started;
   afterAll(() => engine.remove());
-  const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
-  const left = (): string[] => [
-    ...lines(engine.docker('ps', '-aq')),
-    ...lines(engine.docker('volume', 'ls', '-q')),
-  ];
-  const create = () =>
-    createDockerSandbox({
-      image: TEST_IMAGE,
-      variables: engine.variables,
-      home: engine.home,
-    });
-  describeSandbox('docker', create, { isolated: true, left });
+  const create = () => sandboxOn(engine);
+  describeSandbox('docker', create, { isolated: true, left: () => leftOn(engine) });
   describeHarm('docker', create);
   describeDockerEscapes(engine);
   describeTransfer(engine);

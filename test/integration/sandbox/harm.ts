@@ -76,8 +76,9 @@ export function describeHarm(name: string, create: (stateDir: string) => Sandbox
         const watcher = `
 import os, time
 seen = set()
-end = time.time() + 2
-while time.time() < end:
+end = time.time() + 60
+print("on", file=open("/tmp/watching", "w"))
+while time.time() < end and not (os.path.exists("/tmp/stop") and "sleep" in seen):
     for p in os.listdir("/proc"):
         try:
             # Readable by the same rule as descriptors, and not for a process that has ended.
@@ -88,16 +89,19 @@ print(*sorted(seen), file=open("/tmp/seen", "w"))
         await text(
           `cat > /tmp/watcher.py <<'EOF'\n${watcher}\nEOF\nsetsid python3 /tmp/watcher.py &`,
         );
+        const appears = (file: string) =>
+          expect.poll(() => text(`test -s ${file} && echo yes`), { timeout: 60_000 }).toBe('yes\n');
+        await appears('/tmp/watching');
         const content = Buffer.alloc(8_000_000);
         const end = performance.now() + 1_500;
         while (performance.now() < end) await session.files.write('/workspace/large', content);
-        await text('sleep 0.2');
-        await expect
-          .poll(() => text('cat /tmp/seen 2>/dev/null'), { timeout: 5_000 })
-          .toContain('sleep');
-        expect((await text('builtin printf "%s" "$(</tmp/seen)"')).split(' ')).not.toContain(
-          'head',
-        );
+        // What it can see it has seen, once it has seen this one.
+        await text('touch /tmp/stop; sleep 60 & echo $! > /tmp/sleeps');
+        await appears('/tmp/seen');
+        await text('kill $(</tmp/sleeps)');
+        const seen = (await text('builtin printf "%s" "$(</tmp/seen)"')).trim().split(' ');
+        expect(seen).toContain('sleep');
+        expect(seen).not.toContain('head');
         const relays =
           'for p in /proc/[0-9]*; do ls $p/fd >/dev/null 2>&1 && readlink $p/exe; done';
         expect(await text(relays)).not.toMatch(/\/(cat|head)$/m);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { formatBytes } from '../../../src/core/platform/format-bytes.ts';
 import {
   formatMark,
   isAlive,
@@ -17,7 +18,6 @@ import {
   splitNul,
   toRawPath,
 } from '../../../src/core/snapshot/raw-path.ts';
-import { formatBytes } from '../../../src/core/snapshot/scan.ts';
 
 describe('raw paths', () => {
   test('keep every byte through lists with NUL', () => {

@@ -129,11 +129,23 @@ function loadFailed(state, error) {
   });
 }
 
+let isGivenUp = false;
+
+/** Nothing happened for longer than ava's option `timeout` allows: it ends every process. */
+function gaveUp(period) {
+  isGivenUp = true;
+  const how = `made no progress for ${period / 1000} s, longer than ava's option timeout allows,`;
+  for (const state of known.values())
+    if (state.pending.size > 0 || state.told === 0) broken(state, how);
+  process.stderr.write(`prime-agent: a test process ${how} and ava ended the run\n`);
+}
+
 function changed(event) {
   if (event.type === 'worker-stdout' || event.type === 'worker-stderr')
     return void process.stdout.write(event.chunk);
   if (event.type === 'internal-error')
     return void process.stderr.write(`prime-agent: ava failed: ${plain(event.err?.message)}\n`);
+  if (event.type === 'timeout') return void gaveUp(event.period);
   if (!event.testFile) return undefined;
   const state = stateOf(event.testFile);
   switch (event.type) {
@@ -188,9 +200,6 @@ function changed(event) {
           );
       }
       break;
-    case 'timeout':
-      broken(state, 'made no progress in time');
-      break;
   }
   tellRunning(state);
   return undefined;
@@ -237,7 +246,8 @@ async function main() {
     if (ended) return;
     ended = true;
     for (const { file } of known.values()) write({ type: 'fileEnd', file });
-    write({ type: 'end' });
+    // Files that had not begun have no result.
+    if (!isGivenUp) write({ type: 'end' });
   };
   // Ava leaves by itself; where it did not come to a run, its own words are in the log.
   process.on('exit', () => {

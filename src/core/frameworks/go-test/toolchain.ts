@@ -25,17 +25,7 @@ export async function findGo(
   for (const folder of [...pathFolders(host), '/usr/local/go/bin', '/usr/lib/go/bin']) {
     const program = await realpath(join(folder, 'go')).catch(() => undefined);
     if (program === undefined || program.startsWith(`${root}/`)) continue;
-    const result = await runProgram(program, ['env', '-json', ...Object.keys(probed.shape)], {
-      timeoutMs: PROBE_TIMEOUT_MS,
-      cwd: '/',
-      env: {
-        PATH: host.env.PATH,
-        HOME: host.home,
-        GOTOOLCHAIN: 'local',
-        ...chosen(host, ['GOROOT', 'GOPATH', 'GOMODCACHE', 'GOFLAGS']),
-      },
-    });
-    const found = result.code === 0 ? readProbe(result.stdout) : undefined;
+    const found = await askGo(program, host);
     if (!found) continue;
     const bin = join(found.GOROOT, 'bin');
     return {
@@ -60,6 +50,27 @@ export async function findGo(
     reason: 'No Go was found on PATH or in /usr/local/go.',
     remedy: 'Install Go from go.dev/dl or from your system (apt-get install golang-go).',
   };
+}
+
+/** Go counts its own use in the folder of settings, also after it has ended: it gets none, and the settings. */
+async function askGo(program: string, host: Host): Promise<z.output<typeof probed> | undefined> {
+  const settings = host.env.XDG_CONFIG_HOME || join(host.home, '.config');
+  const result = await runProgram(program, ['env', '-json', ...Object.keys(probed.shape)], {
+    timeoutMs: PROBE_TIMEOUT_MS,
+    cwd: '/',
+    env: {
+      PATH: host.env.PATH,
+      HOME: host.home,
+      GOTOOLCHAIN: 'local',
+      // macOS looks for neither there.
+      ...(process.platform !== 'darwin' && {
+        XDG_CONFIG_HOME: '/dev/null',
+        GOENV: host.env.GOENV || join(settings, 'go/env'),
+      }),
+      ...chosen(host, ['GOROOT', 'GOPATH', 'GOMODCACHE', 'GOFLAGS']),
+    },
+  });
+  return result.code === 0 ? readProbe(result.stdout) : undefined;
 }
 
 function chosen(host: Host, names: readonly string[]): Record<string, string> {

@@ -20,7 +20,7 @@ export interface Scene {
   readonly baseline: TestReport;
 }
 
-const SOURCES = ['js', 'cjs', 'mjs', 'jsx', 'ts', 'cts', 'mts', 'tsx', 'py', 'rs'];
+const SOURCES = ['js', 'cjs', 'mjs', 'jsx', 'ts', 'cts', 'mts', 'tsx', 'py', 'rs', 'go'];
 const LISTED_FILES = 350;
 const REGRESSION_FILES = 12;
 

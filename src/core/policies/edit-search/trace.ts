@@ -62,7 +62,7 @@ export function instrument(
   firstNumber: number,
 ): Instrumented | undefined {
   const grammar = grammarOf(language);
-  // Rust has no expression that notes something without an import.
+  // Rust and Go have no expression that notes something without an import.
   if (grammar.kind !== 'python' && grammar.kind !== 'javascript') return undefined;
   const blocks: Block[] = [];
   const inserts: { at: number; text: string }[] = [];

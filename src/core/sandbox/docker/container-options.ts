@@ -13,7 +13,6 @@ import type { DependencyFolder, SandboxSpec } from '../sandbox.ts';
 import type { Engine } from './engine.ts';
 import type { PreparedImage } from './image.ts';
 import type { Labels } from './labels.ts';
-import { seccompProfile } from './seccomp.ts';
 
 const MIB = 1024 ** 2;
 const LEAST_MEMORY = 512 * MIB;
@@ -33,6 +32,8 @@ export interface ContainerInput {
   readonly labels: Labels;
   /** Name of a network of the engine, or `none`. */
   readonly network: string;
+  /** Profile of system calls, as the engine takes it; undefined: the engine's own. */
+  readonly seccomp: string | undefined;
   /** How many CPUs at most; undefined: all but one, where there are more than two. */
   readonly cpus: number | undefined;
 }
@@ -52,10 +53,11 @@ export function containerOptions(input: ContainerInput): Docker.ContainerCreateO
     user: 'user',
     ...(image.path !== undefined && { path: image.path }),
   });
-  // Counted for the container alone; RLIMIT_NPROC would count all processes of the uid on the host.
+  // The engine counts for the container alone. Where it cannot, RLIMIT_NPROC counts all of the uid:
+  // for a rootless engine those in its containers.
   const [entry = '', ...command] = supervisorCommand({
     fileBytes: spec.limits.fileBytes,
-    processes: 0,
+    processes: engine.limits.processes ? 0 : spec.limits.processes,
   });
   return {
     Image: image.id,
@@ -82,10 +84,9 @@ export function containerOptions(input: ContainerInput): Docker.ContainerCreateO
       ReadonlyRootfs: true,
       Privileged: false,
       CapDrop: ['ALL'],
-      // Podman takes a path of its own machine there; its default profile stays.
       SecurityOpt: [
         'no-new-privileges',
-        ...(engine.kind === 'docker' ? [`seccomp=${seccompProfile()}`] : []),
+        ...(input.seccomp === undefined ? [] : [`seccomp=${input.seccomp}`]),
       ],
       IpcMode: 'private',
       ...(engine.limits.memory && { Memory: memory, MemorySwap: memory }),
@@ -114,7 +115,8 @@ function temporaryFolders(
 ): Pick<Docker.HostConfig, 'Tmpfs' | 'ShmSize'> {
   const sizes = temporarySizes(memory);
   const options = (bytes: number, mode: string, own: boolean): string => {
-    const owner = own && kind === 'docker' ? `,uid=${id},gid=${id}` : '';
+    // Podman's word for the owner is U: the container's user. The mode is that of the image's folder.
+    const owner = !own ? '' : kind === 'docker' ? `,uid=${id},gid=${id}` : ',U';
     return `rw,nosuid,nodev,exec,size=${bytes},mode=${mode}${owner}`;
   };
   return {
@@ -122,8 +124,8 @@ function temporaryFolders(
     Tmpfs: {
       '/tmp': options(sizes.tmp, '1777', false),
       '/var/tmp': options(sizes.home, '1777', false),
-      [SANDBOX_HOME]: options(sizes.home, kind === 'docker' ? '0755' : '1777', true),
-      [SUPERVISOR_STATE]: options(sizes.state, kind === 'docker' ? '0700' : '1777', true),
+      [SANDBOX_HOME]: options(sizes.home, '0755', true),
+      [SUPERVISOR_STATE]: options(sizes.state, '0700', true),
     },
   };
 }

@@ -9,6 +9,7 @@ import { createSandboxFiles } from '../files.ts';
 import { SANDBOX_ID } from '../inside.ts';
 import {
   type DependencyFolder,
+  type ExecResult,
   type SandboxAvailability,
   SandboxFailure,
   type SandboxProvider,
@@ -16,18 +17,23 @@ import {
   type SandboxSpec,
   WORKSPACE,
 } from '../sandbox.ts';
-import { createSupervisorClient } from '../supervisor/supervisor-client.ts';
+import { createSupervisorClient, type SupervisorClient } from '../supervisor/supervisor-client.ts';
 import { sendFolder } from './archive.ts';
 import { containerOptions } from './container-options.ts';
+import { watchDisk } from './disk-watch.ts';
 import { connectEngine, type Engine } from './engine.ts';
 import { type PreparedImage, prepareImage } from './image.ts';
 import { sessionLabels } from './labels.ts';
 import { asSandboxFailure, statusOf } from './problems.ts';
+import { withProfile } from './profile.ts';
 import { reapLeftOvers, removeContainer, removeVolume } from './reap.ts';
 import { attachContainer } from './streams.ts';
 
 /** Node, Python 3, git and compilers, on Debian. Projects usually need an image of their own. */
 export const DEFAULT_IMAGE = 'node:22-bookworm';
+
+/** What a workspace may hold, where nobody says it. */
+const DISK_BYTES = 16 * 1024 ** 3;
 
 /** The engine ends a container in its own time; after this it is told to. */
 const CLOSE_MS = 1_500;
@@ -213,6 +219,9 @@ async function tryEngine(
     detail: [
       `${name} ${engine.version} at ${engine.address}${engine.rootless ? ' (rootless)' : ''}`,
       `image ${image}`,
+      ...(engine.kind === 'podman' && !engine.onThisMachine
+        ? ['with its own profile of system calls']
+        : []),
       ...(missing.length > 0 ? [`no limit for ${missing.join(', ')} here`] : []),
     ].join(', '),
   };
@@ -231,11 +240,17 @@ async function existing(folders: readonly DependencyFolder[]): Promise<Dependenc
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : '');
 
 function isMissingMount(error: unknown): boolean {
-  return /bind source path does not exist|statfs .*no such file|bind mount/i.test(messageOf(error));
+  return /mount config for type "bind"|bind source path does not exist|statfs .*no such file|bind mount/i.test(
+    messageOf(error),
+  );
 }
 
+/** The image that was asked for by its id is not there any more. */
 function isGone(error: unknown): boolean {
-  return statusOf(error) === 404 && /no such image/i.test(messageOf(error));
+  const said = messageOf(error);
+  // Podman takes an id that it does not know for a name that nobody may have.
+  if (/cannot specify 64-byte hexadecimal strings/.test(said)) return true;
+  return statusOf(error) === 404 && /no such image/i.test(said);
 }
 
 async function openSession(input: {
@@ -262,10 +277,12 @@ async function openSession(input: {
   };
   try {
     await docker.createVolume({ Name: name, Labels: { ...labels } });
-    container = await docker.createContainer({
-      name,
-      ...containerOptions({ ...input, volume: name, labels }),
-    });
+    container = await withProfile(engine, (seccomp) =>
+      docker.createContainer({
+        name,
+        ...containerOptions({ ...input, volume: name, labels, seccomp }),
+      }),
+    );
     signal?.throwIfAborted();
     await sendFolder(container, spec.base.tree, WORKSPACE, id, signal);
     for (const dependency of input.sent) {
@@ -274,7 +291,8 @@ async function openSession(input: {
       await sendFolder(container, dependency.hostPath, target, id, signal);
     }
     signal?.throwIfAborted();
-    const client = createSupervisorClient(await attachContainer(container), {
+    const supervisor = await attachContainer(container);
+    const client = createSupervisorClient(supervisor, {
       workspace: WORKSPACE,
       describe: `${engine.kind}, ${engine.address}`,
       closeMs: CLOSE_MS,
@@ -289,16 +307,32 @@ async function openSession(input: {
       await client.close();
       throw error;
     }
+    const watch = watchDisk({
+      container,
+      address: engine.address,
+      limitBytes: spec.limits.diskBytes ?? DISK_BYTES,
+      mounted: input.mounted.map(({ path }) => path),
+      end: supervisor.kill,
+    });
+    const isWell = ({ end }: ExecResult): boolean => end.kind === 'exited' && end.code === 0;
+    const watched: SupervisorClient = {
+      ...client,
+      shell: (command, exec) => watch.guard(() => client.shell(command, exec), isWell),
+      run: (request, exec) => watch.guard(() => client.run(request, exec), isWell),
+      script: (text, stdin, exec) => watch.guard(() => client.script(text, stdin, exec), isWell),
+      restartShell: () => watch.guard(client.restartShell, () => true),
+    };
     let closing: Promise<void> | undefined;
     return {
       kind: 'docker',
-      files: createSandboxFiles(client, {
+      files: createSandboxFiles(watched, {
         samePlace: { from: spec.base.workspacePath, to: WORKSPACE },
       }),
-      shell: client.shell,
-      run: client.run,
-      restartShell: client.restartShell,
+      shell: watched.shell,
+      run: watched.run,
+      restartShell: watched.restartShell,
       close: () => {
+        watch.stop();
         closing ??= client.close().then(remove);
         return closing;
       },

@@ -123,20 +123,26 @@ function endpointOf(
   return { kind: 'endpoints', endpoints: [{ address, at: { kind: 'tcp', host, port, tls } }] };
 }
 
-/** A client's own certificate is optional; the one that the engine is known by is not. */
+/** A client's own certificate is optional, with its key; the one that the engine is known by is not. */
 function readTls(folder: string, read: (path: string) => Buffer): TlsFiles {
   const optional = (name: string): Buffer | undefined => {
     try {
       return read(join(folder, name));
-    } catch {
-      return undefined;
+    } catch (error) {
+      // One that is there and cannot be read would show as a refusal of the engine.
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      throw error;
     }
   };
-  return {
-    ca: read(join(folder, 'ca.pem')),
-    cert: optional('cert.pem'),
-    key: optional('key.pem'),
-  };
+  const ca = read(join(folder, 'ca.pem'));
+  const cert = optional('cert.pem');
+  const key = optional('key.pem');
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new Error(
+      `${folder} has ${cert ? 'cert.pem and no key.pem' : 'key.pem and no cert.pem'}`,
+    );
+  }
+  return { ca, cert, key };
 }
 
 function currentContext(config: string, read: (path: string) => Buffer): string | undefined {

@@ -24,7 +24,9 @@ export type ConnectOutcome =
   | { readonly kind: 'engine'; readonly engine: Engine }
   | ({ readonly kind: 'problem' } & EngineProblem);
 
+/** For an engine to say that it is there, and what it is: Podman starts programs for that. */
 const ANSWER_MS = 10_000;
+const INFO_MS = 60_000;
 
 /** The first engine that answers, of those that the environment and the usual places name. */
 export async function connectEngine(
@@ -73,11 +75,10 @@ function client({ at }: Endpoint): Docker {
 
 async function ask(endpoint: Endpoint): Promise<ConnectOutcome> {
   const docker = client(endpoint);
-  const late = new Error(`no answer within ${ANSWER_MS / 1000} s`);
+  await within(docker.ping(), ANSWER_MS);
   const [version, info] = await within(
     Promise.all([docker.version(), docker.info() as Promise<EngineInfo>]),
-    ANSWER_MS,
-    Object.assign(late, { code: 'ETIMEDOUT' }),
+    INFO_MS,
   );
   if (info.OSType !== undefined && info.OSType !== 'linux') {
     return {
@@ -119,7 +120,8 @@ interface EngineInfo {
   readonly PidsLimit?: boolean;
 }
 
-async function within<T>(work: Promise<T>, ms: number, late: Error): Promise<T> {
+async function within<T>(work: Promise<T>, ms: number): Promise<T> {
+  const late = Object.assign(new Error(`no answer within ${ms / 1000} s`), { code: 'ETIMEDOUT' });
   let timer: NodeJS.Timeout | undefined;
   const expired = new Promise<never>((_, reject) => {
     timer = setTimeout(reject, ms, late);

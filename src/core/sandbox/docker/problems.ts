@@ -1,4 +1,5 @@
 import { SandboxFailure } from '../sandbox.ts';
+import { tlsReason } from './tls-problems.ts';
 
 /** What went wrong with a container engine, and what to do about it, for people. */
 export interface EngineProblem {
@@ -63,9 +64,10 @@ export function describeEngineError(error: unknown, address: string): EngineProb
         'Free space on it: `docker system df` shows what uses it, `docker system prune` removes what nothing needs.',
     };
   }
-  if (isTlsError(code, message)) {
+  const insecure = tlsReason(code, message);
+  if (insecure !== undefined) {
     return {
-      reason: `No secure connection to the container engine at ${address}: ${message}`,
+      reason: `No secure connection to the container engine at ${address}: ${insecure}`,
       remedy:
         'Check DOCKER_TLS_VERIFY and DOCKER_CERT_PATH (ca.pem, cert.pem, key.pem), and that the engine listens with TLS at that port.',
     };
@@ -86,14 +88,6 @@ export function describeEngineError(error: unknown, address: string): EngineProb
     reason: `The container engine at ${address} refused${status > 0 ? ` (${status})` : ''}: ${message}`,
     remedy: 'Run `prime-agent doctor`; it tries the engine. `docker info` shows its own warnings.',
   };
-}
-
-function isTlsError(code: string, message: string): boolean {
-  return (
-    /^(ERR_TLS|ERR_SSL|ERR_OSSL|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|EPROTO|HPE_INVALID)/.test(
-      code,
-    ) || /HTTP request to an HTTPS server|certificate|bad PEM|PEM routines/i.test(message)
-  );
 }
 
 /** The same as an exception: the attempt becomes invalid. One that is a `SandboxFailure` stays as it is. */

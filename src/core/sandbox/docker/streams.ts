@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { PassThrough } from 'node:stream';
 import type Docker from 'dockerode';
 import type { SupervisorProcess } from '../supervisor/supervisor-client.ts';
+import { statusOf } from './problems.ts';
 
 const HEADER = 8;
 const STDOUT = 1;
@@ -48,9 +49,24 @@ export function createFrameReader(onBytes: {
   };
 }
 
-/** After the streams have ended, this long for the engine to say how. */
+/** After the streams have ended, this long for the engine to say how, and this long between questions. */
 const HOW_MS = 2_000;
+const ASK_MS = 100;
 const LOST = 'the connection to the container engine was lost';
+const KILLED = 'killed; when nobody stopped the container, it had no memory left';
+
+const ending = (code: number): string => (code === 137 ? KILLED : `exit code ${code}`);
+
+/** How a container ended that is removed when it ends; undefined: it still runs. */
+async function askHow(container: Docker.Container): Promise<string | undefined> {
+  try {
+    const { State } = await container.inspect();
+    return State.Running ? undefined : ending(State.ExitCode);
+  } catch (error) {
+    if (statusOf(error) !== 404) return LOST;
+    return 'its container is gone; when nobody stopped it, it had no memory left';
+  }
+}
 
 /**
  * The streams of the supervisor in a container that was created and not yet started. Rejects when
@@ -93,21 +109,26 @@ export async function attachContainer(container: Docker.Container): Promise<Supe
     stream.once('error', end);
   });
   // Asked before it is started, so that it cannot have exited unseen.
-  const how = (container.wait({ condition: 'next-exit' }) as Promise<{ StatusCode: number }>).then(
-    ({ StatusCode }) =>
-      StatusCode === 137
-        ? 'killed; when nobody stopped the container, it had no memory left'
-        : `exit code ${StatusCode}`,
+  const waiting = new AbortController();
+  const asked = { condition: 'next-exit', abortSignal: waiting.signal } as const;
+  const how = (container.wait(asked) as Promise<{ StatusCode: number }>).then(
+    ({ StatusCode }) => ending(StatusCode),
     () => LOST,
   );
   const exited = streamsEnded.then(async () => {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<string>((resolve) => {
-      timer = setTimeout(resolve, HOW_MS, LOST);
-    });
-    const said = await Promise.race([how, late]);
-    clearTimeout(timer);
-    return said;
+    let said: string | undefined;
+    // Podman does not answer the first question once it has removed the container.
+    const end = performance.now() + HOW_MS;
+    do {
+      const pause = new Promise<undefined>((resolve) => setTimeout(resolve, ASK_MS, undefined));
+      said = await Promise.race([how, pause]);
+      // What the first question was answered in the meantime says more.
+      if (said === undefined) said = await Promise.race([how, await askHow(container)]);
+    } while (said === undefined && performance.now() < end);
+    // An engine may leave both open, and this process would live as long.
+    waiting.abort();
+    stream.destroy();
+    return said ?? LOST;
   });
   return {
     requests: stream,

@@ -397,7 +397,7 @@ export function createSupervisorClient(
     },
     close: async () => {
       closed = true;
-      if (gone === undefined) supervisor.requests.end();
+      if (gone === undefined) supervisor.requests.end('quit\n');
       const timer = setTimeout(() => supervisor.kill(), options.closeMs ?? GRACE_MS);
       await ended;
       clearTimeout(timer);

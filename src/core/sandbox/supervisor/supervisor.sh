@@ -10,6 +10,7 @@
 #   ping ID     is the runner of the call still there?                  -> lost ID (only if not)
 #   quiet       what background processes print from now on is drained
 #   restart ID  ends every process, forgets directory and exports       -> restarted ID
+#   quit        the same as the end of stdin, which Podman does not pass on
 #
 # A call answers `end ID CODE` on the control stream. The two streams race, so the output of a call
 # is what stands between the words START and END on stdout: random words, made by the host for each
@@ -275,6 +276,7 @@ while IFS=' ' read -r p_verb p_a p_b p_c p_d p_e p_f p_g; do
       : >|"$p_private/state"
       printf 'restarted %s\n' "$p_a" >&3
       ;;
+    quit) break ;;
   esac
 done
 

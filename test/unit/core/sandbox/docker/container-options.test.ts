@@ -27,6 +27,7 @@ const input: ContainerInput = {
   mounted: [{ path: 'node_modules', hostPath: '/home/ada/shop/node_modules' }],
   labels: { 'prime-agent': 'sandbox' },
   network: 'none',
+  seccomp: '{}',
   cpus: undefined,
 };
 
@@ -52,7 +53,7 @@ describe('options of a container', () => {
           IpcMode: 'private',
           LogConfig: { Type: 'none' },
         });
-        expect(HostConfig?.SecurityOpt?.[0]).toBe('no-new-privileges');
+        expect(HostConfig?.SecurityOpt).toEqual(['no-new-privileges', 'seccomp={}']);
         expect(HostConfig?.CapAdd ?? []).toEqual([]);
         expect(HostConfig?.Binds ?? []).toEqual([]);
         expect(HostConfig?.Devices ?? []).toEqual([]);

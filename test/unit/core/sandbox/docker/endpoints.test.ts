@@ -7,7 +7,14 @@ const files =
   (contents: Readonly<Record<string, string>>) =>
   (path: string): Buffer => {
     const text = contents[path];
-    if (text === undefined) throw new Error(`ENOENT: no such file or directory, open '${path}'`);
+    if (text === undefined) {
+      const message = `ENOENT: no such file or directory, open '${path}'`;
+      throw Object.assign(new Error(message), { code: 'ENOENT' });
+    }
+    if (text === 'closed') {
+      const message = `EACCES: permission denied, open '${path}'`;
+      throw Object.assign(new Error(message), { code: 'EACCES' });
+    }
     return Buffer.from(text);
   };
 
@@ -75,6 +82,24 @@ describe('where a container engine is looked for', () => {
         "The certificates for tcp://box cannot be read: ENOENT: no such file or directory, open '/home/ada/.docker/ca.pem'",
       remedy: 'Set DOCKER_CERT_PATH to the folder with ca.pem, cert.pem and key.pem.',
     });
+  });
+
+  test('a certificate without its key, or a key that others may not read, is said', () => {
+    const variables = { DOCKER_HOST: 'tcp://box', DOCKER_TLS_VERIFY: '1', DOCKER_CERT_PATH: '/c' };
+    const reason = (contents: Readonly<Record<string, string>>): unknown =>
+      find(variables, { '/c/ca.pem': 'ca', ...contents });
+    expect(reason({ '/c/cert.pem': 'cert' })).toMatchObject({
+      kind: 'problem',
+      reason: 'The certificates for tcp://box cannot be read: /c has cert.pem and no key.pem',
+    });
+    expect(reason({ '/c/key.pem': 'key' })).toMatchObject({
+      reason: 'The certificates for tcp://box cannot be read: /c has key.pem and no cert.pem',
+    });
+    expect(reason({ '/c/cert.pem': 'cert', '/c/key.pem': 'closed' })).toMatchObject({
+      reason:
+        "The certificates for tcp://box cannot be read: EACCES: permission denied, open '/c/key.pem'",
+    });
+    expect(reason({})).toMatchObject({ kind: 'endpoints' });
   });
 
   test('the current context of the docker command', () => {

@@ -46,14 +46,14 @@ describe('what an engine says is put into plain words with a remedy', () => {
     ],
     [
       error('self-signed certificate', { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }),
-      `No secure connection to the container engine at ${at}: self-signed certificate`,
+      `No secure connection to the container engine at ${at}: its certificate is not from the authority in ca.pem`,
       /DOCKER_CERT_PATH/,
     ],
     [
       error('(HTTP code 400) bad parameter - Client sent an HTTP request to an HTTPS server. ', {
         statusCode: 400,
       }),
-      `No secure connection to the container engine at ${at}: Client sent an HTTP request to an HTTPS server.`,
+      `No secure connection to the container engine at ${at}: it speaks nothing but TLS at that port, and DOCKER_TLS_VERIFY is not set`,
       /DOCKER_TLS_VERIFY/,
     ],
     [

@@ -30,6 +30,7 @@ export function corpus(): readonly SourceFile[] {
     { name: 'sample.py', text: PYTHON, language: 'python' },
     { name: 'sample.tsx', text: TSX, language: 'tsx' },
     { name: 'sample.rs', text: RUST, language: 'rust' },
+    { name: 'sample.go', text: GO, language: 'go' },
   ];
 }
 
@@ -255,5 +256,135 @@ mod tests {
         assert_eq!(windows(&[1, 2, 3], 2), vec![3, 5]);
         if 1 < 2 { panic!("no"); }
     }
+}
+`;
+
+const GO = `// Package shop is a sample with the syntax of Go 1.23.
+package shop
+
+import (
+	"errors"
+	"fmt" // prints, formats
+	str "strings"
+)
+
+const (
+	Low, High = iota, 1 << 3
+	name      = "a, b" + \`raw
+string\`
+)
+
+/* a comment
+   over lines */
+var ErrEmpty = errors.New("nothing there")
+
+type Number interface{ ~int | ~float64 }
+
+type Account[T Number] struct {
+	Owner   string \`json:"owner, omitempty"\`
+	balance T
+	tags    map[string][]byte
+	done    chan<- bool
+}
+
+func New[T Number](owner string, balance T) *Account[T] {
+	return &Account[T]{Owner: owner, balance: balance, tags: map[string][]byte{"x": {1, 2}}}
+}
+
+// Withdraw takes money.
+func (a *Account[T]) Withdraw(amount, fee T) (left T, err error) {
+	total := amount + fee*2
+	if amount <= 0 || total > a.balance {
+		return 0, fmt.Errorf("only %v left, %s", a.balance, a.Owner)
+	} else if ok := len(a.tags) > 0 && fee < amount; ok {
+		a.tags["y"] = append(a.tags["y"], 'z', '\\n')
+	}
+	a.balance -= total
+	defer func() { recover() }()
+	return a.balance, nil
+}
+
+func Windows(items []int, size int) (out [][]int) {
+	seen := 0
+outer:
+	for i := 0; i < len(items)-size+1; i++ {
+		part := items[i : i+size]
+		for index, value := range part {
+			if value < 0 {
+				continue outer
+			}
+			if index == 7 && !contains(part, -value) {
+				break
+			}
+		}
+		out = append(out, part)
+		seen++
+	}
+	for range 3 {
+		seen--
+	}
+	for seen > 0 {
+		seen = seen &^ 1 >> 1
+	}
+	for key := range map[string]int{} {
+		_ = str.ToUpper(key[1:])
+	}
+	for {
+		break
+	}
+	empty := out == nil
+	switch {
+	case empty, seen%2 == 0:
+		fallthrough
+	default:
+		seen = -seen + 1
+	}
+	return
+}
+
+func contains(list []int, wanted int) bool {
+	for _, item := range list {
+		if item == wanted {
+			return true
+		}
+	}
+	return false
+}
+
+func kind(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case int, *Account[int]:
+		return fmt.Sprint(v)
+	case func(int) bool:
+		return "function"
+	}
+	text, ok := value.(string)
+	if !ok {
+		return "other"
+	}
+	return text
+}
+
+func wait(in <-chan int, out chan int) {
+	go func(limit float64) {
+		for n := range in {
+			if float64(n) > limit*1.5e3 || n == 0x_ff {
+				out <- n
+			}
+		}
+	}(2.5)
+	select {
+	case n, ok := <-in:
+		fmt.Println(n, ok)
+	case out <- 1:
+	default:
+	}
+	var p *int
+	*p = (3 + 4) * <-in
+	goto end
+end:
+	fmt.Println("end")
 }
 `;
