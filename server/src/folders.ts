@@ -12,6 +12,10 @@ export interface DataFolders {
   /** Uploads that are not complete. */
   readonly incoming: string;
   readonly tls: string;
+  /** Task archives, named by their sha256. */
+  readonly archives: string;
+  /** Policy versions, a folder each. */
+  readonly policies: string;
 }
 
 export function defaultDataFolder(env: Readonly<Record<string, string | undefined>>): string {
@@ -26,8 +30,11 @@ export function openFolders(root: string): DataFolders {
     blobs: join(root, 'blobs'),
     incoming: join(root, 'incoming'),
     tls: join(root, 'tls'),
+    archives: join(root, 'archives'),
+    policies: join(root, 'policies'),
   };
-  for (const folder of [root, folders.blobs, folders.incoming, folders.tls]) {
+  const { blobs, incoming, tls, archives, policies } = folders;
+  for (const folder of [root, blobs, incoming, tls, archives, policies]) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
   return folders;

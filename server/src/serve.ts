@@ -11,11 +11,13 @@ import { createIngest } from './ingest/ingest.ts';
 import { createReceiver } from './ingest/receive.ts';
 import { createLiveServer, type LiveServer } from './live/live-server.ts';
 import { createLog } from './log.ts';
+import { type ArchiveStore, createArchiveStore } from './store/archives.ts';
 import { createBlobStore } from './store/blobs.ts';
 import { openDatabase } from './store/database.ts';
 import { takeLock } from './store/lock.ts';
 import { createMeta } from './store/meta.ts';
 import { createNews } from './store/news.ts';
+import { createPolicyStore, type PolicyStore } from './store/policies.ts';
 import { createTokenStore, type Identity } from './store/tokens.ts';
 import { createTrajectoryTable } from './store/trajectories.ts';
 
@@ -24,6 +26,8 @@ export interface RunningServer {
   readonly url: string;
   /** sha256 of the certificate, where there is TLS. */
   readonly fingerprint: string | undefined;
+  readonly archives: ArchiveStore;
+  readonly policies: PolicyStore;
   close(): Promise<void>;
 }
 
@@ -72,6 +76,9 @@ export async function serve({
     const receiver = createReceiver(folders.incoming);
     await receiver.expire(ABANDONED_MS);
     const blobs = createBlobStore(folders.blobs);
+    const archiveBlobs = createBlobStore(folders.archives);
+    const archives = createArchiveStore(db, archiveBlobs, folders.incoming);
+    const policies = createPolicyStore(db, folders.policies);
     const ingest = createIngest({ config, receiver, blobs, table, meta });
     const requestRate = createRateLimit(config.rate.requestsPerMinute);
     const failureRate = createRateLimit(config.rate.failuresPerMinute);
@@ -112,7 +119,16 @@ export async function serve({
       };
     };
     const metrics = createMetrics(snapshot);
-    const app = createApp({ log, tls, version, metrics, requestRate, authenticate });
+    const app = createApp({
+      log,
+      tls,
+      version,
+      metrics,
+      requestRate,
+      authenticate,
+      archives,
+      policies,
+    });
     const parts = {
       config,
       version,
@@ -155,6 +171,8 @@ export async function serve({
     return {
       url,
       fingerprint: tls?.fingerprint,
+      archives,
+      policies,
       close: () => {
         closing ??= close();
         return closing;
