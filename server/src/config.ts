@@ -50,6 +50,26 @@ const configSchema = z.strictObject({
         .default(20 * 1024 ** 3),
     })
     .prefault({}),
+  /** Of everybody together. Beyond, the oldest contents go; ids, parents, rewards and hashes stay. */
+  retention: z
+    .strictObject({
+      /** Trajectories with content. */
+      trajectories: z.int().positive().default(2_000_000),
+      /** Their blobs, all together. */
+      blobBytes: z
+        .int()
+        .positive()
+        .default(200 * 1024 ** 3),
+      taskArchives: z.int().positive().default(100_000),
+      taskBytes: z
+        .int()
+        .positive()
+        .default(50 * 1024 ** 3),
+      /** The newest, and those that are pinned. */
+      policyVersions: z.int().positive().default(50),
+      everyMs: z.int().min(100).default(60_000),
+    })
+    .prefault({}),
   rate: z
     .strictObject({
       /** Uploads that a contributor may begin in a minute. */

@@ -12,8 +12,8 @@ export interface DataFolders {
   /** Uploads that are not complete. */
   readonly incoming: string;
   readonly tls: string;
-  /** Task archives, named by their sha256. */
-  readonly archives: string;
+  /** Task archives (files of tasks), named by their sha256. */
+  readonly trees: string;
   /** Policy versions, a folder each. */
   readonly policies: string;
 }
@@ -30,11 +30,11 @@ export function openFolders(root: string): DataFolders {
     blobs: join(root, 'blobs'),
     incoming: join(root, 'incoming'),
     tls: join(root, 'tls'),
-    archives: join(root, 'archives'),
+    trees: join(root, 'trees'),
     policies: join(root, 'policies'),
   };
-  const { blobs, incoming, tls, archives, policies } = folders;
-  for (const folder of [root, blobs, incoming, tls, archives, policies]) {
+  const { blobs, incoming, tls, trees, policies } = folders;
+  for (const folder of [root, blobs, incoming, tls, trees, policies]) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
   return folders;

@@ -11,6 +11,8 @@ import { createIngest } from './ingest/ingest.ts';
 import { createReceiver } from './ingest/receive.ts';
 import { createLiveServer, type LiveServer } from './live/live-server.ts';
 import { createLog } from './log.ts';
+import { createFileSweep } from './retention/files.ts';
+import { type Retention, startRetention } from './retention/retention.ts';
 import { type ArchiveStore, createArchiveStore } from './store/archives.ts';
 import { createBlobStore } from './store/blobs.ts';
 import { openDatabase } from './store/database.ts';
@@ -28,6 +30,8 @@ export interface RunningServer {
   readonly fingerprint: string | undefined;
   readonly archives: ArchiveStore;
   readonly policies: PolicyStore;
+  /** Keeps the data folder within its limits, by itself. */
+  readonly retention: Pick<Retention, 'run'>;
   close(): Promise<void>;
 }
 
@@ -35,9 +39,6 @@ export interface RunningServer {
 export class DataFolderInUse extends Error {
   override readonly name = 'DataFolderInUse';
 }
-
-/** Uploads that nobody went on with for so long are deleted. */
-const ABANDONED_MS = 7 * 24 * 60 * 60 * 1000;
 
 export interface ServeOptions {
   readonly config: ServerConfig;
@@ -62,6 +63,8 @@ export async function serve({
     );
   }
   const release: (() => void)[] = [() => lock.release()];
+  /** What must have come to rest before the database is closed. */
+  const stops: (() => Promise<void>)[] = [];
   try {
     const tls = loadTls(config.tls, folders.tls);
     const db = openDatabase(folders.database);
@@ -74,12 +77,21 @@ export async function serve({
       createTrajectoryTable(db),
     ];
     const receiver = createReceiver(folders.incoming);
-    await receiver.expire(ABANDONED_MS);
     const blobs = createBlobStore(folders.blobs);
-    const archiveBlobs = createBlobStore(folders.archives);
-    const archives = createArchiveStore(db, archiveBlobs, folders.incoming);
+    const trees = createBlobStore(folders.trees);
+    const archives = createArchiveStore(db, trees, folders.incoming);
     const policies = createPolicyStore(db, folders.policies);
     const ingest = createIngest({ config, receiver, blobs, table, meta });
+    const files = createFileSweep(db, { blobs, trees });
+    const retention = startRetention({
+      db,
+      limits: config.retention,
+      files,
+      policies,
+      receiver,
+      log,
+    });
+    stops.push(() => retention.stop());
     const requestRate = createRateLimit(config.rate.requestsPerMinute);
     const failureRate = createRateLimit(config.rate.failuresPerMinute);
     const began = performance.now();
@@ -160,10 +172,12 @@ export async function serve({
     const host = config.listen.host.includes(':') ? `[${config.listen.host}]` : config.listen.host;
     const url = `${tls ? 'https' : 'http'}://${host}:${port}`;
     log.info({ url, data, fingerprint: tls?.fingerprint }, 'listening');
+    void retention.run();
     let closing: Promise<void> | undefined;
     const close = async (): Promise<void> => {
       await live?.close();
       await app.close();
+      for (const stop of stops) await stop();
       await table.settled();
       log.info('closed');
       for (const work of release.reverse()) work();
@@ -173,12 +187,14 @@ export async function serve({
       fingerprint: tls?.fingerprint,
       archives,
       policies,
+      retention,
       close: () => {
         closing ??= close();
         return closing;
       },
     };
   } catch (error) {
+    for (const stop of stops) await stop();
     for (const work of release.reverse()) work();
     throw error;
   }

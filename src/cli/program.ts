@@ -1,5 +1,11 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { AGENT_VERSION } from '../core/fix/version.ts';
+import {
+  DATA_KINDS,
+  dataExportCommand,
+  dataListCommand,
+  dataRemoveCommand,
+} from './commands/data.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import {
   envBuildCommand,
@@ -232,12 +238,12 @@ export function createProgram(context: CliContext): {
     .action(act((options) => serveCommand(options, context)));
 
   const token = program.command('token').description('Tokens for the training server');
-  const tokenPlace = (command: Command): Command =>
+  const serverPlace = (command: Command): Command =>
     command
       .option('--config <file>', 'configuration of the server')
       .option('--data <dir>', 'data folder of the server')
       .option('--json', 'one JSON document on standard output', false);
-  tokenPlace(token.command('create'))
+  serverPlace(token.command('create'))
     .description('Make a token; it is shown once')
     .argument('<name>', 'who it is for')
     .addOption(
@@ -246,13 +252,38 @@ export function createProgram(context: CliContext): {
         .default('contributor'),
     )
     .action(act((name: string, options) => tokenCreateCommand(name, options, context)));
-  tokenPlace(token.command('list'))
+  serverPlace(token.command('list'))
     .description('List tokens')
     .action(act((options) => tokenListCommand(options, context)));
-  tokenPlace(token.command('revoke'))
+  serverPlace(token.command('revoke'))
     .description('Make a token worthless')
     .argument('<id>', 'see `token list`')
     .action(act((id: string, options) => tokenRevokeCommand(id, options, context)));
+
+  const data = program.command('data').description('What the training server keeps');
+  serverPlace(data.command('ls'))
+    .description('How much there is, or one kind of it, newest first')
+    .addArgument(new Argument('[kind]', 'kind of data').choices(DATA_KINDS))
+    .option('--limit <n>', 'entries at most', positive, 20)
+    .action(
+      act((kind: (typeof DATA_KINDS)[number] | undefined, options) =>
+        dataListCommand(kind, options, context),
+      ),
+    );
+  serverPlace(data.command('rm'))
+    .description('Remove contents; ids, parents, rewards and hashes stay')
+    .addArgument(new Argument('<kind>', 'kind of data').choices(DATA_KINDS))
+    .argument('<ids...>', 'as `data ls` shows them')
+    .option('--yes', 'do not ask', false)
+    .action(
+      act((kind: (typeof DATA_KINDS)[number], ids: string[], options) =>
+        dataRemoveCommand(kind, ids, options, context),
+      ),
+    );
+  serverPlace(data.command('export'))
+    .description('Write everything into a new folder: JSON Lines, archives, policy versions')
+    .argument('<folder>', 'a folder that is not there yet')
+    .action(act((folder: string, options) => dataExportCommand(folder, options, context)));
 
   return {
     async run(argv) {

@@ -96,11 +96,11 @@ export function createIngest({ config, receiver, blobs, table, meta }: IngestPar
   };
 
   function checkQuota(begin: UploadBegin, contributor: string): void {
-    const { trajectories, bytes } = table.totalsOf(contributor);
-    if (trajectories < quota.trajectories && bytes + begin.bytes <= quota.bytes) return;
+    const { kept, bytes } = table.totalsOf(contributor);
+    if (kept < quota.trajectories && bytes + begin.bytes <= quota.bytes) return;
     throw new ProtocolError(
       'quota_exceeded',
-      `${contributor} has ${trajectories} of ${quota.trajectories} trajectories and ${bytes} of ${quota.bytes} bytes stored here; attempt ${begin.attemptId} would be too much. Ask the server's admin for more.`,
+      `${contributor} has ${kept} of ${quota.trajectories} trajectories and ${bytes} of ${quota.bytes} bytes stored here; attempt ${begin.attemptId} would be too much. Ask the server's admin for more.`,
       600_000,
     );
   }

@@ -16,13 +16,17 @@ export interface ArchiveEntry {
   readonly removedAt: string | null;
 }
 
+export interface ArchiveOf {
+  readonly taskId: string;
+  readonly contributor: string;
+}
+
 /** Task archives: files named by their sha256, and for whom they were stored. */
 export interface ArchiveStore {
   /** When this resolves, file and entry have reached the disk. The same again changes nothing. */
-  add(
-    content: Buffer,
-    of: { readonly taskId: string; readonly contributor: string },
-  ): Promise<StoredFile>;
+  add(content: Buffer, of: ArchiveOf): Promise<StoredFile>;
+  /** Enters a file that is in the store already and is held (`BlobStore.hold`). */
+  register(file: Omit<StoredFile, 'path'>, of: ArchiveOf): void;
   /** What is there still; of one contributor, or of anybody. */
   find(sha256: string, contributor: string | undefined): StoredFile | undefined;
   /** Newest first, before a `seq`. */
@@ -58,8 +62,12 @@ export function createArchiveStore(db: Db, blobs: BlobStore, incoming: string): 
   const ofAnybody = db.prepare(`${kept} LIMIT 1`);
   const ofOne = db.prepare(`${kept} AND contributor = ?`);
   const list = db.prepare('SELECT * FROM archives WHERE seq < ? ORDER BY seq DESC LIMIT ?');
+  const register: ArchiveStore['register'] = ({ sha256, bytes }, { taskId, contributor }) => {
+    insert.run(sha256, bytes, taskId, contributor, new Date().toISOString());
+  };
   return {
-    async add(content, { taskId, contributor }) {
+    register,
+    async add(content, of) {
       const sha256 = sha256Of(content);
       const release = blobs.hold(sha256);
       const path = join(incoming, `archive-${randomUUID()}`);
@@ -71,7 +79,7 @@ export function createArchiveStore(db: Db, blobs: BlobStore, incoming: string): 
         } finally {
           await file.close();
         }
-        insert.run(sha256, content.length, taskId, contributor, new Date().toISOString());
+        register({ sha256, bytes: content.length }, of);
         return { path: blobs.pathOf(sha256), bytes: content.length, sha256 };
       } catch (error) {
         await rm(path, { force: true });

@@ -8,7 +8,11 @@ export const RETENTION_SCHEMA = `
   CREATE INDEX trajectories_kept ON trajectories ((claim = 'waiting'), seq) WHERE removed_at IS NULL;
 
   -- Files that an entry needed and may go now. Only the server removes them: it knows its uploads.
-  CREATE TABLE doomed (blob TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  CREATE TABLE doomed (
+    kind TEXT NOT NULL CHECK (kind IN ('blobs', 'trees')),
+    sha256 TEXT NOT NULL,
+    PRIMARY KEY (kind, sha256)
+  ) STRICT, WITHOUT ROWID;
 
   -- trajectories counts all, kept those whose content is there; bytes are of those.
   ALTER TABLE totals ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
@@ -26,7 +30,7 @@ export const RETENTION_SCHEMA = `
       bytes = bytes - iif(old.removed_at IS NULL, old.blob_bytes, 0),
       kept = kept - (old.removed_at IS NULL)
     WHERE contributor = old.contributor AND claim = old.claim;
-    INSERT OR IGNORE INTO doomed SELECT old.blob WHERE old.removed_at IS NULL;
+    INSERT OR IGNORE INTO doomed SELECT 'blobs', old.blob WHERE old.removed_at IS NULL;
   END;
   CREATE TRIGGER trajectories_judged AFTER UPDATE OF claim ON trajectories BEGIN
     UPDATE totals SET trajectories = trajectories - 1,
@@ -42,7 +46,7 @@ export const RETENTION_SCHEMA = `
   WHEN old.removed_at IS NULL AND new.removed_at IS NOT NULL BEGIN
     UPDATE totals SET bytes = bytes - old.blob_bytes, kept = kept - 1
     WHERE contributor = old.contributor AND claim = old.claim;
-    INSERT OR IGNORE INTO doomed VALUES (old.blob);
+    INSERT OR IGNORE INTO doomed VALUES ('blobs', old.blob);
   END;
 
   CREATE TABLE archives (
@@ -56,7 +60,10 @@ export const RETENTION_SCHEMA = `
     UNIQUE (sha256, contributor)
   ) STRICT;
   CREATE INDEX archives_kept ON archives (seq) WHERE removed_at IS NULL;
-  CREATE INDEX archives_task ON archives (task_id);
+  CREATE TRIGGER archives_emptied AFTER UPDATE OF removed_at ON archives
+  WHEN old.removed_at IS NULL AND new.removed_at IS NOT NULL BEGIN
+    INSERT OR IGNORE INTO doomed VALUES ('trees', old.sha256);
+  END;
 
   CREATE TABLE policy_versions (
     version INTEGER PRIMARY KEY,
