@@ -1,11 +1,5 @@
-import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { AGENT_VERSION } from '../core/fix/version.ts';
-import {
-  DATA_KINDS,
-  dataExportCommand,
-  dataListCommand,
-  dataRemoveCommand,
-} from './commands/data.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import {
   envBuildCommand,
@@ -23,6 +17,14 @@ import { tokenCreateCommand, tokenListCommand, tokenRevokeCommand } from './comm
 import { exportCommand, listCommand, showCommand } from './commands/trajectories.ts';
 import type { CliContext } from './context.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import {
+  atLeastTwo,
+  positive,
+  positiveNumber,
+  temperature,
+  wholeNumber,
+} from './option-parsers.ts';
+import { addDataCommands, addOutboxCommands } from './program-data.ts';
 
 /** Builds the command line over a context; `run` resolves with the exit code and never rejects. */
 export function createProgram(context: CliContext): {
@@ -260,30 +262,8 @@ export function createProgram(context: CliContext): {
     .argument('<id>', 'see `token list`')
     .action(act((id: string, options) => tokenRevokeCommand(id, options, context)));
 
-  const data = program.command('data').description('What the training server keeps');
-  serverPlace(data.command('ls'))
-    .description('How much there is, or one kind of it, newest first')
-    .addArgument(new Argument('[kind]', 'kind of data').choices(DATA_KINDS))
-    .option('--limit <n>', 'entries at most', positive, 20)
-    .action(
-      act((kind: (typeof DATA_KINDS)[number] | undefined, options) =>
-        dataListCommand(kind, options, context),
-      ),
-    );
-  serverPlace(data.command('rm'))
-    .description('Remove contents; ids, parents, rewards and hashes stay')
-    .addArgument(new Argument('<kind>', 'kind of data').choices(DATA_KINDS))
-    .argument('<ids...>', 'as `data ls` shows them')
-    .option('--yes', 'do not ask', false)
-    .action(
-      act((kind: (typeof DATA_KINDS)[number], ids: string[], options) =>
-        dataRemoveCommand(kind, ids, options, context),
-      ),
-    );
-  serverPlace(data.command('export'))
-    .description('Write everything into a new folder: JSON Lines, archives, policy versions')
-    .argument('<folder>', 'a folder that is not there yet')
-    .action(act((folder: string, options) => dataExportCommand(folder, options, context)));
+  addDataCommands(program, { act, context });
+  addOutboxCommands(program, { act, context });
 
   return {
     async run(argv) {
@@ -364,39 +344,4 @@ function testTimeoutOption(): Option {
 
 function collect(value: string, earlier: readonly string[]): string[] {
   return [...earlier, value];
-}
-
-function positive(value: string): number {
-  const number = Number(value);
-  if (!Number.isInteger(number) || number < 1)
-    throw new InvalidArgumentError('must be a whole number above 0.');
-  return number;
-}
-
-function atLeastTwo(value: string): number {
-  const number = Number(value);
-  if (!Number.isInteger(number) || number < 2)
-    throw new InvalidArgumentError('must be a whole number, 2 or above.');
-  return number;
-}
-
-function wholeNumber(value: string): number {
-  const number = Number(value);
-  if (value.trim() === '' || !Number.isInteger(number) || number < 0)
-    throw new InvalidArgumentError('must be a whole number, 0 or above.');
-  return number;
-}
-
-function temperature(value: string): number {
-  const number = Number(value);
-  if (value.trim() === '' || !Number.isFinite(number) || number < 0 || number > 2)
-    throw new InvalidArgumentError('must be a number from 0 to 2.');
-  return number;
-}
-
-function positiveNumber(value: string): number {
-  const number = Number(value);
-  if (!Number.isFinite(number) || number <= 0)
-    throw new InvalidArgumentError('must be a number above 0.');
-  return number;
 }
