@@ -11,6 +11,7 @@ import {
   MAX_OPEN_UPLOADS,
   MAX_UPLOAD_BYTES,
   SILENCE_MS,
+  STALL_MS,
 } from '../../src/core/protocol/limits.ts';
 
 /** The configuration file (TOML). Unknown keys are errors: what is accepted has an effect. */
@@ -85,6 +86,8 @@ const configSchema = z.strictObject({
       helloMs: z.int().positive().default(HELLO_TIMEOUT_MS),
       heartbeatMs: z.int().positive().default(HEARTBEAT_MS),
       silenceMs: z.int().positive().default(SILENCE_MS),
+      /** In each such time an upload must get on by 16 kB, or to its end. */
+      stallMs: z.int().positive().default(STALL_MS),
       /** How often a point of each metric series is kept. */
       seriesMs: z.int().min(100).default(15_000),
     })

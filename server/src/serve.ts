@@ -135,6 +135,7 @@ export async function serve({
       log,
       tls,
       version,
+      idleMs: config.timing.silenceMs,
       metrics,
       requestRate,
       authenticate,
@@ -159,12 +160,17 @@ export async function serve({
     };
     live = createLiveServer(app.server, parts, requestRate);
     const sampler = setInterval(() => {
-      const { trajectories, connections } = snapshot();
-      news.addPoints({
-        'trajectories.total': trajectories.total,
-        'trajectories.bytes': trajectories.bytes,
-        connections,
-      });
+      try {
+        const { trajectories, connections } = snapshot();
+        news.addPoints({
+          'trajectories.total': trajectories.total,
+          'trajectories.bytes': trajectories.bytes,
+          connections,
+        });
+      } catch (error) {
+        // A full disk costs points of a curve, not the server.
+        log.warn({ err: error }, 'no point of the series was kept');
+      }
     }, config.timing.seriesMs);
     release.push(() => clearInterval(sampler));
     await app.listen({ host: config.listen.host, port: config.listen.port });

@@ -12,6 +12,8 @@ export interface HttpParts extends FileParts {
   readonly log: Logger;
   readonly tls: TlsMaterial | undefined;
   readonly version: string;
+  /** A connection over which nothing moves for so long is closed. */
+  readonly idleMs: number;
   readonly metrics: Metrics;
   readonly requestRate: RateLimit;
 }
@@ -28,7 +30,7 @@ export function createApp(parts: HttpParts): FastifyInstance {
     bodyLimit: BODY_LIMIT,
     genReqId: () => randomUUID(),
     // A socket over which nothing moves is closed: also of a client that does not read what it asked for.
-    connectionTimeout: 30_000,
+    connectionTimeout: parts.idleMs,
     // A long name is told what is wrong with it, as any other.
     routerOptions: { maxParamLength: 1_024 },
     requestTimeout: 30_000,

@@ -31,6 +31,7 @@ export interface LiveConnection {
 export async function connect(
   { url, token, fingerprint }: ServerAddress,
   client: { readonly name: string; readonly version: string },
+  { silenceMs = SILENCE_MS }: { readonly silenceMs?: number } = {},
 ): Promise<LiveConnection> {
   const target = new URL(LIVE_PATH, url);
   refuseClearText(target);
@@ -42,7 +43,7 @@ export async function connect(
     // A pinned certificate is compared below, before anything is sent.
     rejectUnauthorized: fingerprint === undefined,
   });
-  const inbox = createInbox(socket);
+  const inbox = createInbox(socket, silenceMs);
   await new Promise<void>((resolve, reject) => {
     socket.once('open', resolve);
     socket.once('error', reject);
@@ -84,7 +85,10 @@ export function fromWire({ code, message, retryAfterMs }: WireError): ProtocolEr
 }
 
 /** Messages wait here until they are asked for; a connection that falls silent is given up. */
-function createInbox(socket: WebSocket): { readonly next: LiveConnection['next'] } {
+function createInbox(
+  socket: WebSocket,
+  silenceMs: number,
+): { readonly next: LiveConnection['next'] } {
   const messages: ServerMessage[] = [];
   let ended = false;
   let broken: Error | undefined;
@@ -93,9 +97,9 @@ function createInbox(socket: WebSocket): { readonly next: LiveConnection['next']
   const heard = (): void => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      broken ??= new ProtocolError('timeout', `the server was silent for ${SILENCE_MS / 1000} s`);
+      broken ??= new ProtocolError('timeout', `the server was silent for ${silenceMs / 1000} s`);
       socket.terminate();
-    }, SILENCE_MS);
+    }, silenceMs);
   };
   heard();
   socket.on('ping', heard);
