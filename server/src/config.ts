@@ -11,6 +11,7 @@ import {
   MAX_OPEN_UPLOADS,
   MAX_UPLOAD_BYTES,
   SILENCE_MS,
+  STALL_MS,
 } from '../../src/core/protocol/limits.ts';
 
 /** The configuration file (TOML). Unknown keys are errors: what is accepted has an effect. */
@@ -50,6 +51,26 @@ const configSchema = z.strictObject({
         .default(20 * 1024 ** 3),
     })
     .prefault({}),
+  /** Of everybody together. Beyond, the oldest contents go; ids, parents, rewards and hashes stay. */
+  retention: z
+    .strictObject({
+      /** Trajectories with content. */
+      trajectories: z.int().positive().default(2_000_000),
+      /** Their blobs, all together. */
+      blobBytes: z
+        .int()
+        .positive()
+        .default(200 * 1024 ** 3),
+      taskArchives: z.int().positive().default(100_000),
+      taskBytes: z
+        .int()
+        .positive()
+        .default(50 * 1024 ** 3),
+      /** The newest, and those that are pinned. */
+      policyVersions: z.int().positive().default(50),
+      everyMs: z.int().min(100).default(60_000),
+    })
+    .prefault({}),
   rate: z
     .strictObject({
       /** Uploads that a contributor may begin in a minute. */
@@ -65,6 +86,8 @@ const configSchema = z.strictObject({
       helloMs: z.int().positive().default(HELLO_TIMEOUT_MS),
       heartbeatMs: z.int().positive().default(HEARTBEAT_MS),
       silenceMs: z.int().positive().default(SILENCE_MS),
+      /** In each such time an upload must get on by 16 kB, or to its end. */
+      stallMs: z.int().positive().default(STALL_MS),
       /** How often a point of each metric series is kept. */
       seriesMs: z.int().min(100).default(15_000),
     })

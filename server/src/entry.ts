@@ -1,4 +1,8 @@
 import { type ConfigOverrides, loadConfig } from './config.ts';
+import { type ExportReport, exportData } from './data/export.ts';
+import { type DataItem, type DataKind, type DataUsage, dataUsage, listData } from './data/list.ts';
+import { openData, type ServerData } from './data/open.ts';
+import { type Doomed, findData, removeData } from './data/remove.ts';
 import { defaultDataFolder, openFolders } from './folders.ts';
 import { type RunningServer, serve } from './serve.ts';
 import { openDatabase } from './store/database.ts';
@@ -10,7 +14,7 @@ import {
 } from './store/tokens.ts';
 
 /**
- * What the command line loads for `serve` and `token`, and for nothing else: a bundle of its own, since
+ * What the command line loads for `serve`, `token` and `data`, and for nothing else: a bundle of its own, since
  * it brings an HTTP server and a database in native code.
  */
 
@@ -57,6 +61,50 @@ function locate({ configFile, overrides, env }: Place): {
 } {
   const config = loadConfig(configFile, overrides);
   return { config, data: config.data ?? defaultDataFolder(env) };
+}
+
+export function usageOf(place: Place): Promise<readonly DataUsage[]> {
+  const { retention } = locate(place).config;
+  return withData(place, (data) => dataUsage(data, retention));
+}
+
+export function itemsOf(place: Place, kind: DataKind, limit: number): Promise<readonly DataItem[]> {
+  return withData(place, (data) => listData(data, kind, limit));
+}
+
+/**
+ * Removes contents once `confirm` has seen what they are.
+ *
+ * @returns undefined where it said no; else whether the files are gone already
+ */
+export function removeItems(
+  place: Place,
+  kind: DataKind,
+  ids: readonly string[],
+  confirm: (items: readonly Doomed[]) => Promise<boolean>,
+): Promise<{ readonly filesGone: boolean } | undefined> {
+  return withData(place, async (data) => {
+    const items = findData(data, kind, ids);
+    if (!(await confirm(items))) return undefined;
+    return { filesGone: await removeData(data, items) };
+  });
+}
+
+export function exportTo(place: Place, folder: string): Promise<ExportReport> {
+  return withData(place, (data) => exportData(data, folder));
+}
+
+/** Works beside a server that is running. Rejects with `DataError` where there is no data. */
+async function withData<Result>(
+  place: Place,
+  work: (data: ServerData) => Result | Promise<Result>,
+): Promise<Result> {
+  const data = openData(locate(place).data);
+  try {
+    return await work(data);
+  } finally {
+    data.close();
+  }
 }
 
 /** Works beside a server that is running. */

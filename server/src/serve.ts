@@ -11,11 +11,15 @@ import { createIngest } from './ingest/ingest.ts';
 import { createReceiver } from './ingest/receive.ts';
 import { createLiveServer, type LiveServer } from './live/live-server.ts';
 import { createLog } from './log.ts';
+import { createFileSweep } from './retention/files.ts';
+import { type Retention, startRetention } from './retention/retention.ts';
+import { type ArchiveStore, createArchiveStore } from './store/archives.ts';
 import { createBlobStore } from './store/blobs.ts';
 import { openDatabase } from './store/database.ts';
 import { takeLock } from './store/lock.ts';
 import { createMeta } from './store/meta.ts';
 import { createNews } from './store/news.ts';
+import { createPolicyStore, type PolicyStore } from './store/policies.ts';
 import { createTokenStore, type Identity } from './store/tokens.ts';
 import { createTrajectoryTable } from './store/trajectories.ts';
 
@@ -24,6 +28,10 @@ export interface RunningServer {
   readonly url: string;
   /** sha256 of the certificate, where there is TLS. */
   readonly fingerprint: string | undefined;
+  readonly archives: ArchiveStore;
+  readonly policies: PolicyStore;
+  /** Keeps the data folder within its limits, by itself. */
+  readonly retention: Pick<Retention, 'run'>;
   close(): Promise<void>;
 }
 
@@ -31,9 +39,6 @@ export interface RunningServer {
 export class DataFolderInUse extends Error {
   override readonly name = 'DataFolderInUse';
 }
-
-/** Uploads that nobody went on with for so long are deleted. */
-const ABANDONED_MS = 7 * 24 * 60 * 60 * 1000;
 
 export interface ServeOptions {
   readonly config: ServerConfig;
@@ -58,6 +63,8 @@ export async function serve({
     );
   }
   const release: (() => void)[] = [() => lock.release()];
+  /** What must have come to rest before the database is closed. */
+  const stops: (() => Promise<void>)[] = [];
   try {
     const tls = loadTls(config.tls, folders.tls);
     const db = openDatabase(folders.database);
@@ -70,9 +77,21 @@ export async function serve({
       createTrajectoryTable(db),
     ];
     const receiver = createReceiver(folders.incoming);
-    await receiver.expire(ABANDONED_MS);
     const blobs = createBlobStore(folders.blobs);
+    const trees = createBlobStore(folders.trees);
+    const archives = createArchiveStore(db, trees, folders.incoming);
+    const policies = createPolicyStore(db, folders.policies);
     const ingest = createIngest({ config, receiver, blobs, table, meta });
+    const files = createFileSweep(db, { blobs, trees });
+    const retention = startRetention({
+      db,
+      limits: config.retention,
+      files,
+      policies,
+      receiver,
+      log,
+    });
+    stops.push(() => retention.stop());
     const requestRate = createRateLimit(config.rate.requestsPerMinute);
     const failureRate = createRateLimit(config.rate.failuresPerMinute);
     const began = performance.now();
@@ -112,7 +131,17 @@ export async function serve({
       };
     };
     const metrics = createMetrics(snapshot);
-    const app = createApp({ log, tls, version, metrics, requestRate, authenticate });
+    const app = createApp({
+      log,
+      tls,
+      version,
+      idleMs: config.timing.silenceMs,
+      metrics,
+      requestRate,
+      authenticate,
+      archives,
+      policies,
+    });
     const parts = {
       config,
       version,
@@ -131,12 +160,17 @@ export async function serve({
     };
     live = createLiveServer(app.server, parts, requestRate);
     const sampler = setInterval(() => {
-      const { trajectories, connections } = snapshot();
-      news.addPoints({
-        'trajectories.total': trajectories.total,
-        'trajectories.bytes': trajectories.bytes,
-        connections,
-      });
+      try {
+        const { trajectories, connections } = snapshot();
+        news.addPoints({
+          'trajectories.total': trajectories.total,
+          'trajectories.bytes': trajectories.bytes,
+          connections,
+        });
+      } catch (error) {
+        // A full disk costs points of a curve, not the server.
+        log.warn({ err: error }, 'no point of the series was kept');
+      }
     }, config.timing.seriesMs);
     release.push(() => clearInterval(sampler));
     await app.listen({ host: config.listen.host, port: config.listen.port });
@@ -144,10 +178,12 @@ export async function serve({
     const host = config.listen.host.includes(':') ? `[${config.listen.host}]` : config.listen.host;
     const url = `${tls ? 'https' : 'http'}://${host}:${port}`;
     log.info({ url, data, fingerprint: tls?.fingerprint }, 'listening');
+    void retention.run();
     let closing: Promise<void> | undefined;
     const close = async (): Promise<void> => {
       await live?.close();
       await app.close();
+      for (const stop of stops) await stop();
       await table.settled();
       log.info('closed');
       for (const work of release.reverse()) work();
@@ -155,12 +191,16 @@ export async function serve({
     return {
       url,
       fingerprint: tls?.fingerprint,
+      archives,
+      policies,
+      retention,
       close: () => {
         closing ??= close();
         return closing;
       },
     };
   } catch (error) {
+    for (const stop of stops) await stop();
     for (const work of release.reverse()) work();
     throw error;
   }

@@ -9,7 +9,15 @@ import type { ClientMessage } from '../../../src/core/protocol/client-messages.t
 import type { ServerMessage } from '../../../src/core/protocol/server-messages.ts';
 import { toJsonLines } from '../../../src/core/trajectories/export.ts';
 import { tempFolder } from '../../support/temp.ts';
-import { packed, sha256, startWorld, storedAttempts, trajectory, type World } from './world.ts';
+import {
+  packed,
+  permit,
+  sha256,
+  startWorld,
+  storedAttempts,
+  trajectory,
+  type World,
+} from './world.ts';
 
 const client = { name: 'test', version: '0.0.0' };
 
@@ -40,7 +48,7 @@ describe('a trajectory', () => {
     const world = await startWorld();
     const outbox = createOutbox(await tempFolder());
     const record = trajectory('attempt-1', 600_000);
-    expect(await outbox.enqueue(record)).toMatchObject({ kind: 'queued' });
+    expect(await outbox.enqueue(record, await permit())).toMatchObject({ kind: 'queued' });
     const server = { url: world.server.url, token: world.token() };
     expect(await sendWaiting(outbox, server, { client })).toEqual({
       sent: 1,

@@ -11,8 +11,11 @@ import { openFolders } from '../../../server/src/folders.ts';
 import { type RunningServer, serve } from '../../../server/src/serve.ts';
 import { openDatabase } from '../../../server/src/store/database.ts';
 import { createTokenStore } from '../../../server/src/store/tokens.ts';
+import { createConsentStore, type Permit } from '../../../src/core/outbox/consent.ts';
+import { previewOf } from '../../../src/core/outbox/preview.ts';
 import type { UploadBegin } from '../../../src/core/protocol/client-messages.ts';
 import type { Role } from '../../../src/core/protocol/values.ts';
+import { createRedactor } from '../../../src/core/redaction/redactor.ts';
 import { toJsonLines } from '../../../src/core/trajectories/export.ts';
 import type { Trajectory } from '../../../src/core/trajectories/trajectory.ts';
 import { tempFolder } from '../../support/temp.ts';
@@ -86,6 +89,12 @@ export function packed(
     ...over,
   };
   return { begin, bytes };
+}
+
+/** A permit as somebody gives it, for tests of what comes after. */
+export async function permit(): Promise<Permit> {
+  const shown = await previewOf(trajectory('shown'), createRedactor({ workspacePath: '/shop' }));
+  return createConsentStore(await tempFolder()).allow('/shop', shown);
 }
 
 export function sha256(bytes: Buffer): string {
