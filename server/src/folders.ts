@@ -12,6 +12,10 @@ export interface DataFolders {
   /** Uploads that are not complete. */
   readonly incoming: string;
   readonly tls: string;
+  /** Files of tasks: archives, named by their sha256. */
+  readonly trees: string;
+  /** What workers need while they work. */
+  readonly work: string;
 }
 
 export function defaultDataFolder(env: Readonly<Record<string, string | undefined>>): string {
@@ -26,8 +30,11 @@ export function openFolders(root: string): DataFolders {
     blobs: join(root, 'blobs'),
     incoming: join(root, 'incoming'),
     tls: join(root, 'tls'),
+    trees: join(root, 'trees'),
+    work: join(root, 'work'),
   };
-  for (const folder of [root, folders.blobs, folders.incoming, folders.tls]) {
+  const { blobs, incoming, tls, trees, work } = folders;
+  for (const folder of [root, blobs, incoming, tls, trees, work]) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
   return folders;

@@ -18,12 +18,14 @@ import { createMeta } from './store/meta.ts';
 import { createNews } from './store/news.ts';
 import { createTokenStore, type Identity } from './store/tokens.ts';
 import { createTrajectoryTable } from './store/trajectories.ts';
+import { startWork, type Work } from './work/work.ts';
 
 export interface RunningServer {
   /** https://127.0.0.1:7317 */
   readonly url: string;
   /** sha256 of the certificate, where there is TLS. */
   readonly fingerprint: string | undefined;
+  status(): StatusSnapshot;
   close(): Promise<void>;
 }
 
@@ -41,6 +43,10 @@ export interface ServeOptions {
   readonly version: string;
   /** Where log lines go. */
   readonly write: (line: string) => void;
+  /** Default: this process's. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Program of the workers; default: the one of this package. */
+  readonly workerFile?: string;
 }
 
 /** Rejects with `ConfigError`, `DataFolderInUse`, or the system's error where it cannot listen. */
@@ -49,6 +55,8 @@ export async function serve({
   data,
   version,
   write,
+  env = process.env,
+  workerFile,
 }: ServeOptions): Promise<RunningServer> {
   const folders = openFolders(data);
   const lock = takeLock(folders.lock);
@@ -77,6 +85,14 @@ export async function serve({
     const failureRate = createRateLimit(config.rate.failuresPerMinute);
     const began = performance.now();
     let live: LiveServer | undefined;
+    const announce = (kind: 'server' | 'claim', text: string): void => {
+      news.announce(kind, text.slice(0, 2_000));
+      live?.announced();
+    };
+    const work: Work = startWork({
+      ...{ config, folders, db, meta, blobs, log, env, workerFile },
+      announce: (text) => announce('claim', text),
+    });
 
     const authenticate = (token: string, address: string): Identity => {
       if (!failureRate.left(address)) {
@@ -109,10 +125,14 @@ export async function serve({
           broken: broken.trajectories,
           unverifiable: unverifiable.trajectories,
         },
+        ...work.status(),
       };
     };
     const metrics = createMetrics(snapshot);
-    const app = createApp({ log, tls, version, metrics, requestRate, authenticate });
+    const app = createApp({
+      ...{ log, tls, version, metrics, requestRate, authenticate },
+      sandbox: () => work.status().sandbox.state,
+    });
     const parts = {
       config,
       version,
@@ -124,17 +144,20 @@ export async function serve({
       counters: metrics,
       authenticate,
       snapshot,
-      announce: (text: string) => {
-        news.announce('server', text);
-        live?.announced();
-      },
+      announce: (text: string) => announce('server', text),
+      wake: () => work.wake(),
     };
     live = createLiveServer(app.server, parts, requestRate);
     const sampler = setInterval(() => {
-      const { trajectories, connections } = snapshot();
+      const { trajectories, connections, rollouts, tasks } = snapshot();
       news.addPoints({
         'trajectories.total': trajectories.total,
         'trajectories.bytes': trajectories.bytes,
+        'claims.waiting': trajectories.waiting,
+        'claims.broken': trajectories.broken,
+        'tasks.admitted': tasks.admitted,
+        'rollouts.attempts': rollouts.attempts,
+        'rollouts.groups': rollouts.groupsDone,
         connections,
       });
     }, config.timing.seriesMs);
@@ -148,6 +171,7 @@ export async function serve({
     const close = async (): Promise<void> => {
       await live?.close();
       await app.close();
+      await work.close();
       await table.settled();
       log.info('closed');
       for (const work of release.reverse()) work();
@@ -155,6 +179,7 @@ export async function serve({
     return {
       url,
       fingerprint: tls?.fingerprint,
+      status: snapshot,
       close: () => {
         closing ??= close();
         return closing;

@@ -8,6 +8,7 @@ export interface BlobStore {
    * then the name have reached the disk. Its name is the hash alone: nothing that a client chose.
    */
   adopt(file: FileHandle, path: string, sha256: string): Promise<void>;
+  pathOf(sha256: string): string;
   read(sha256: string): Promise<Buffer>;
   remove(sha256: string): Promise<void>;
 }
@@ -21,6 +22,7 @@ export function createBlobStore(folder: string): BlobStore {
     return join(folder, sha256.slice(0, 2), sha256);
   };
   return {
+    pathOf,
     async adopt(file, path, sha256) {
       const to = pathOf(sha256);
       const parent = join(folder, sha256.slice(0, 2));

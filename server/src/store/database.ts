@@ -1,5 +1,6 @@
 import { chmodSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { WORK_SCHEMA } from './work-schema.ts';
 
 export type Db = Database.Database;
 
@@ -83,6 +84,7 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX series_name ON series (name, cursor);
   `,
+  WORK_SCHEMA,
 ];
 
 /**

@@ -33,6 +33,23 @@ export interface ViewOptions {
   readonly packages?: SessionEnvironment | undefined;
 }
 
+/** One view of a task, in a folder of its own inside of `folder`. */
+export async function openTaskView(
+  task: Task,
+  tree: FileTree,
+  view: 'agent' | 'grading',
+  folder: string,
+  { provider, testTimeoutMs, packages }: Omit<ViewOptions, 'environment'>,
+  signal: AbortSignal,
+): Promise<OpenedTask | PrepareProblem> {
+  const place = join(folder, view);
+  await mkdir(place);
+  // Snapshots go with the task, instead of filling the user's store.
+  const stateDir = join(folder, 'state');
+  const given = { provider, stateDir, folder: place, testTimeoutMs, signal };
+  return openTask(task, tree, view, { ...given, environment: packages });
+}
+
 /** Both views of a task in one folder. */
 export async function openTaskViews(
   task: Task,
@@ -41,20 +58,11 @@ export async function openTaskViews(
   options: ViewOptions,
   signal: AbortSignal,
 ): Promise<TaskViews | PrepareProblem> {
-  const { provider, testTimeoutMs, environment, packages } = options;
-  // Snapshots go with the task, instead of filling the user's store.
-  const stateDir = join(folder, 'state');
-  const opened: OpenedTask[] = [];
-  for (const view of ['agent', 'grading'] as const) {
-    const place = join(folder, view);
-    await mkdir(place);
-    const given = { provider, stateDir, folder: place, testTimeoutMs, signal };
-    const outcome = await openTask(task, tree, view, { ...given, environment: packages });
-    if (outcome.kind === 'problem') return outcome;
-    opened.push(outcome);
-  }
-  const [agent, grading] = opened;
-  if (!agent || !grading) throw new Error('a view was not opened');
+  const agent = await openTaskView(task, tree, 'agent', folder, options, signal);
+  if (agent.kind === 'problem') return agent;
+  const grading = await openTaskView(task, tree, 'grading', folder, options, signal);
+  if (grading.kind === 'problem') return grading;
+  const { environment } = options;
   const redactor = await hostRedactor({
     workspacePath: join(folder, 'agent'),
     files: [...tree.keys()],

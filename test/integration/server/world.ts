@@ -8,7 +8,7 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { checkConfig } from '../../../server/src/config.ts';
 import { openFolders } from '../../../server/src/folders.ts';
-import { type RunningServer, serve } from '../../../server/src/serve.ts';
+import { type RunningServer, type ServeOptions, serve } from '../../../server/src/serve.ts';
 import { openDatabase } from '../../../server/src/store/database.ts';
 import { createTokenStore } from '../../../server/src/store/tokens.ts';
 import type { UploadBegin } from '../../../src/core/protocol/client-messages.ts';
@@ -26,14 +26,18 @@ export interface World {
 }
 
 /** A server in this process, with a data folder of its own; both go with the test. */
-export async function startWorld(config: Record<string, unknown> = {}): Promise<World> {
-  const data = await tempFolder();
+export async function startWorld(
+  config: Record<string, unknown> = {},
+  options: Partial<Pick<ServeOptions, 'workerFile' | 'env'>> & { readonly data?: string } = {},
+): Promise<World> {
+  const data = options.data ?? (await tempFolder());
   const lines: string[] = [];
   const server = await serve({
     config: checkConfig({ listen: { port: 0 }, ...config }, 'test'),
-    data,
     version: '0.0.0',
     write: (line) => lines.push(line),
+    ...options,
+    data,
   });
   onTestFinished(() => server.close());
   return { data, server, lines, token: (role, name) => makeToken(data, role, name) };
@@ -113,6 +117,7 @@ export interface ServerProcess {
 export interface Programs {
   readonly server: string;
   readonly client: string;
+  readonly worker: string;
 }
 
 /** The programs of a suite, bundled inside the checkout, where the native package is found. */
@@ -125,11 +130,13 @@ export function bundledPrograms(): () => Programs {
     const entryPoints = {
       server: join(here, 'serve-main.ts'),
       client: join(here, 'client-main.ts'),
+      'server-worker': join(process.cwd(), 'server/src/worker/main.ts'),
     };
     await build({ ...serverOptions, entryPoints, outdir: folder });
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
-  return () => ({ server: join(folder, 'server.js'), client: join(folder, 'client.js') });
+  const at = (name: string): string => join(folder, `${name}.js`);
+  return () => ({ server: at('server'), client: at('client'), worker: at('server-worker') });
 }
 
 /** `prefix`: a program that starts it, such as strace. */
