@@ -66,6 +66,7 @@ export async function serve({
     );
   }
   const release: (() => void)[] = [() => lock.release()];
+  let begun: Work | undefined;
   try {
     const tls = loadTls(config.tls, folders.tls);
     const db = openDatabase(folders.database);
@@ -89,10 +90,11 @@ export async function serve({
       news.announce(kind, text.slice(0, 2_000));
       live?.announced();
     };
-    const work: Work = startWork({
+    const work = startWork({
       ...{ config, folders, db, meta, blobs, log, env, workerFile },
       announce: (text) => announce('claim', text),
     });
+    begun = work;
 
     const authenticate = (token: string, address: string): Identity => {
       if (!failureRate.left(address)) {
@@ -131,7 +133,7 @@ export async function serve({
     const metrics = createMetrics(snapshot);
     const app = createApp({
       ...{ log, tls, version, metrics, requestRate, authenticate },
-      sandbox: () => work.status().sandbox.state,
+      sandbox: () => work.sandbox(),
     });
     const parts = {
       config,
@@ -174,7 +176,7 @@ export async function serve({
       await work.close();
       await table.settled();
       log.info('closed');
-      for (const work of release.reverse()) work();
+      for (const undo of release.reverse()) undo();
     };
     return {
       url,
@@ -186,7 +188,8 @@ export async function serve({
       },
     };
   } catch (error) {
-    for (const work of release.reverse()) work();
+    await begun?.close();
+    for (const undo of release.reverse()) undo();
     throw error;
   }
 }

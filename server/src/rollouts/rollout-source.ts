@@ -57,6 +57,8 @@ export function createRolloutSource(parts: RolloutParts): RolloutSource {
   let idle: string | undefined;
   let streak = 0;
   let restUntil = 0;
+  /** Could not even be given back (a full disk). */
+  const stuck: LeasedRollout[] = [];
 
   const describe = (): WorkItem => ({
     key: 'policy',
@@ -78,7 +80,10 @@ export function createRolloutSource(parts: RolloutParts): RolloutSource {
 
   const beginGroup = ({ key, scaffoldHash }: KnownPolicy): boolean => {
     if (rollouts.waitingGroups(key) >= parts.groupsAhead) {
-      idle = `${parts.groupsAhead} groups wait for a learner`;
+      idle =
+        parts.groupsAhead === 1
+          ? '1 group waits for a learner'
+          : `${parts.groupsAhead} groups wait for a learner`;
       return false;
     }
     const candidates = rollouts.candidates(key);
@@ -127,7 +132,6 @@ export function createRolloutSource(parts: RolloutParts): RolloutSource {
           await storeRollout(rollout, record, { outcome, reward, flags }, parts);
         } catch (error) {
           if (error instanceof ProtocolError) return failed(rollout, error.message);
-          rollouts.release(rollout, false, 'it could not be stored');
           throw error;
         }
         return;
@@ -159,6 +163,9 @@ export function createRolloutSource(parts: RolloutParts): RolloutSource {
       async done(end) {
         try {
           await settle(rollout, record, end);
+        } catch (error) {
+          stuck.push(rollout);
+          throw error;
         } finally {
           await rm(record, { force: true });
         }
@@ -168,6 +175,10 @@ export function createRolloutSource(parts: RolloutParts): RolloutSource {
 
   return {
     async next(busy) {
+      for (let back = stuck[0]; back; back = stuck[0]) {
+        rollouts.release(back, false, 'it could not be stored');
+        stuck.shift();
+      }
       if (performance.now() < restUntil) return undefined;
       if (!policy) return busy('policy') ? undefined : describe();
       const { key } = policy;

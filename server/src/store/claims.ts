@@ -101,7 +101,8 @@ export function createClaims(db: Db): Claims {
   return {
     next: (limit) => z.array(waitingSchema).parse(next.all(limit)),
     judge: judgeOne,
-    giveUpOnRefused: () => giveUp.immediate(),
+    // Mostly there is none, and then nothing is written.
+    giveUpOnRefused: () => (refused.get() === undefined ? 0 : giveUp.immediate()),
     withoutTask: () => count.parse(waiting.get()).count - count.parse(known.get()).count,
     broken: () =>
       Object.fromEntries(

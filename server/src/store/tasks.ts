@@ -38,6 +38,8 @@ export interface TaskTable {
   find(id: string): StoredTask | undefined;
   /** Names of tasks that nobody has tried here, in the order in which they came. */
   newTasks(limit: number): readonly string[];
+  /** Of those the ones at which contributors made attempts. */
+  wantedTasks(limit: number): readonly string[];
   judge(id: string, state: 'admitted' | 'refused', reason: string | null): void;
   /** False where another archive of this name is here: what is stored is final. */
   addSnapshot(snapshot: Snapshot): boolean;
@@ -71,6 +73,10 @@ export function createTaskTable(db: Db): TaskTable {
   const selectNew = db.prepare(`
     SELECT id FROM tasks
     WHERE state = 'new' AND (split IS NULL OR split IN ('train', 'held-out'))
+    ORDER BY seq LIMIT ?`);
+  const selectWanted = db.prepare(`
+    SELECT id FROM tasks k WHERE state = 'new' AND EXISTS
+      (SELECT 1 FROM trajectories t WHERE t.task_id = k.id AND t.claim = 'waiting')
     ORDER BY seq LIMIT ?`);
   const judge = db.prepare('UPDATE tasks SET state = ?, reason = ?, judged_at = ? WHERE id = ?');
   const insertSnapshot = db.prepare(`
@@ -122,6 +128,7 @@ export function createTaskTable(db: Db): TaskTable {
     add: (tasks) => addAll.immediate(tasks),
     find: (id) => read(select.get(id)),
     newTasks: (limit) => z.array(z.string()).parse(selectNew.pluck().all(limit)),
+    wantedTasks: (limit) => z.array(z.string()).parse(selectWanted.pluck().all(limit)),
     judge(id, state, reason) {
       judge.run(state, reason, new Date().toISOString(), id);
     },

@@ -51,9 +51,15 @@ export function createSnapshotSource(parts: AdmissionParts): WorkSource {
   };
 }
 
-/** Tries tasks of files here, in their order. */
-export function createTaskSource(parts: AdmissionParts): WorkSource & { readonly trying: number } {
-  const { tasks, trees, deadlines, log } = parts;
+/**
+ * Tries tasks of files here, in their order.
+ *
+ * @param names of tasks that are new
+ */
+export function createTaskSource(
+  { tasks, trees, deadlines, log }: AdmissionParts,
+  names: (limit: number) => readonly string[],
+): WorkSource & { readonly trying: number } {
   const settle = (task: StoredTask, state: 'admitted' | 'refused', reason: string | null): void => {
     tasks.judge(task.id, state, reason);
     log.info({ task: task.id, state, reason }, 'a task was tried');
@@ -64,7 +70,7 @@ export function createTaskSource(parts: AdmissionParts): WorkSource & { readonly
       return trying;
     },
     async next(busy) {
-      const id = tasks.newTasks(LOOKED_AT).find((name) => !busy(`task ${name}`));
+      const id = names(LOOKED_AT).find((name) => !busy(`task ${name}`));
       const task = id === undefined ? undefined : tasks.find(id);
       if (!task) return undefined;
       trying += 1;

@@ -30,6 +30,11 @@ export interface Dispatcher {
 const LONGEST_RETRY_MS = 60 * 60_000;
 const LOOK_MS = 1_000;
 
+function cannotStart(error: unknown): WorkEnd {
+  const reason = error instanceof Error ? error.message : String(error);
+  return { kind: 'problem', reason, remedy: '' };
+}
+
 /** Gives what there is to do to workers, as long as there are places and nothing speaks against it. */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { pool, sources, rest, noSandbox, mayStartAnother, retryMs, log } = options;
@@ -63,7 +68,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const stop = new AbortController();
     const work = async (): Promise<void> => {
       try {
-        const end = await pool.start(job, deadlineMs, stop.signal);
+        const end = await pool.start(job, deadlineMs, stop.signal).catch(cannotStart);
         // A worker that ends with the server, or since it was stopped, has done nothing wrong.
         const own: WorkEnd =
           end.kind === 'lost' && stop.signal.aborted ? { kind: 'cancelled' } : end;

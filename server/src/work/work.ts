@@ -31,6 +31,7 @@ import { type WorkStatus, workStatus } from './status.ts';
 
 export interface Work {
   status(): WorkStatus;
+  sandbox(): WorkStatus['sandbox']['state'];
   /** Something has come, or an admin has paused or resumed. */
   wake(): void;
   close(): Promise<void>;
@@ -51,6 +52,7 @@ export interface WorkParts {
 
 /** How often battery and user are looked at. */
 const SIGNS_MS = 5_000;
+const COUNT_MS = 1_000;
 
 /** What the server does by itself: re-grading, admission of tasks, rollouts. */
 export function startWork(parts: WorkParts): Work {
@@ -118,7 +120,8 @@ export function startWork(parts: WorkParts): Work {
   const common = { tasks, blobs, trees, deadlines, log };
   const claimSource = createClaimSource({ ...common, claims, announce: parts.announce });
   const snapshotSource = createSnapshotSource(common);
-  const taskSource = createTaskSource(common);
+  const wantedSource = createTaskSource(common, tasks.wantedTasks);
+  const taskSource = createTaskSource(common, tasks.newTasks);
   const rolloutSource = createRolloutSource({
     ...common,
     ...{ rollouts, records, incoming: folders.incoming },
@@ -130,7 +133,7 @@ export function startWork(parts: WorkParts): Work {
     ...{ pool, rest, noSandbox, log, retryMs: timing.retryMs },
     sources: () => {
       // What people sent comes first; tasks of files are tried when the attempts need new ones.
-      const sent = [claimSource, snapshotSource];
+      const sent = [claimSource, snapshotSource, wantedSource];
       if (!policy) return [...sent, taskSource];
       return rolloutSource.needsTasks() && taskSource.trying === 0
         ? [...sent, taskSource, rolloutSource]
@@ -139,17 +142,19 @@ export function startWork(parts: WorkParts): Work {
     mayStartAnother: (running) => mayStartAnother(running, freemem(), memoryBytesPerJob),
   });
   dispatcher.wake();
+  const withoutTask = remembered(COUNT_MS, () => claims.withoutTask());
 
   return {
     status: () =>
       workStatus({
         ...{ counts: counts(), broken: claims.broken(), sandbox: watch.state(), rest: rest() },
-        withoutTask: claims.withoutTask(),
+        withoutTask: withoutTask(),
         running: dispatcher.running,
         problem: dispatcher.problem(),
         policy: policy ? rolloutSource.policy() : undefined,
         idle: rolloutSource.idle(),
       }),
+    sandbox: () => watch.state().state,
     wake: () => dispatcher.wake(),
     async close() {
       clearInterval(signs);
@@ -158,6 +163,15 @@ export function startWork(parts: WorkParts): Work {
       await dispatcher.close();
       await removeTree(run).catch(() => undefined);
     },
+  };
+}
+
+/** What takes its time with a million trajectories, and need not be of this very moment. */
+function remembered<Value>(ms: number, ask: () => Value): () => Value {
+  let last: { readonly value: Value; readonly at: number } | undefined;
+  return () => {
+    if (!last || performance.now() - last.at > ms) last = { value: ask(), at: performance.now() };
+    return last.value;
   };
 }
 

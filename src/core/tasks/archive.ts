@@ -3,7 +3,7 @@ import { readTar, writeTar } from '../snapshot/tar.ts';
 import type { FileTree } from './tree.ts';
 
 /** Unpacked, an archive has no more bytes than this. */
-const MOST_BYTES = 1024 ** 3;
+const MOST_BYTES = 512 * 1024 ** 2;
 
 /** A tree as `tar.gz`; the same tree gives the same bytes. */
 export function packTree(tree: FileTree): Buffer {

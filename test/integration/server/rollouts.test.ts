@@ -5,15 +5,16 @@ import { gunzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { learnableRows } from '../../../server/src/store/learnable.ts';
 import { parseTrajectories } from '../../../src/core/trajectories/reader.ts';
+import { describeRolloutKills } from './rollout-kills.ts';
 import { connected } from './upload-by-hand.ts';
 import { giveTasks, rolloutsOf, solvableTask, until, WORKING, withData } from './work-world.ts';
 import { bundledPrograms, startWorld } from './world.ts';
 
-const programs = bundledPrograms();
+const programs = bundledPrograms('server', 'worker');
 const CONFIG = {
   ...WORKING,
   policy: { use: 'edit-search' },
-  rollouts: { groupSize: 3, groupsAhead: 2 },
+  rollouts: { groupSize: 3, groupsAhead: 1 },
 };
 
 test('groups of attempts by the policy are stored with verified rewards, also when workers are killed', async () => {
@@ -21,11 +22,11 @@ test('groups of attempts by the policy are stored with verified rewards, also wh
   const admin = await connected(world, world.token('admin', 'root'));
   admin.send({ type: 'control', id: 'c', action: 'pause', reason: 'not yet' });
   expect(await admin.next()).toMatchObject({ type: 'control.done', state: 'paused' });
-  await giveTasks(world.data, [solvableTask('first'), solvableTask('second')]);
+  await giveTasks(world.data, [solvableTask('first')], 'admitted');
   await sleep(300);
   expect(world.server.status()).toMatchObject({
     work: { state: 'resting', detail: 'paused: not yet', running: 0 },
-    tasks: { new: 2, admitted: 0 },
+    rollouts: { groupsOpen: 0 },
   });
   admin.send({ type: 'control', id: 'd', action: 'resume' });
   expect(await admin.next()).toMatchObject({ type: 'control.done', state: 'running' });
@@ -45,19 +46,19 @@ test('groups of attempts by the policy are stored with verified rewards, also wh
   }
   const { rollouts, work } = await until(
     () => world.server.status(),
-    (now) => now.rollouts.groupsDone === 2 && now.work.running === 0,
-    'two groups',
+    (now) => now.rollouts.groupsDone === 1 && now.work.running === 0,
+    'a group',
   );
-  expect(rollouts).toMatchObject({ policy: 'edit-search', groupsOpen: 0, attempts: 6, invalid: 0 });
-  expect(work).toMatchObject({ state: 'idle', detail: '2 groups wait for a learner' });
+  expect(rollouts).toMatchObject({ policy: 'edit-search', groupsOpen: 0, attempts: 3, invalid: 0 });
+  expect(work).toMatchObject({ state: 'idle', detail: '1 group waits for a learner' });
   const rows = await withData(world.data, rolloutsOf);
   expect(rows.map(({ group, index, state }) => [group, index, state])).toEqual(
-    [1, 2].flatMap((group) => [0, 1, 2].map((index) => [group, index, 'done'])),
+    [0, 1, 2].map((index) => [1, index, 'done']),
   );
   expect(rows.some(({ tries }) => tries > 1)).toBe(true);
 
   const read = await withData(world.data, (db) => learnableRows(db, 0, 100));
-  expect(read).toHaveLength(6);
+  expect(read).toHaveLength(3);
   for (const { attemptId, group, index, blob, reward, outcome } of read) {
     expect({ attemptId, reward, outcome }).toEqual({
       attemptId: `rollout-${group}-${index}`,
@@ -73,6 +74,8 @@ test('groups of attempts by the policy are stored with verified rewards, also wh
   expect(await readdir(join(world.data, 'work'))).toEqual([]);
   expect(await readdir(join(world.data, 'incoming'))).toEqual([]);
 });
+
+describeRolloutKills(5, programs);
 
 /** Processes whose parent is another one, with their priority. */
 async function workersOf(

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openFolders } from '../../../server/src/folders.ts';
 import { type Db, openDatabase } from '../../../server/src/store/database.ts';
+import { createTaskTable } from '../../../server/src/store/tasks.ts';
 import { addTasks } from '../../../server/src/tasks/add.ts';
 import { editPatch } from '../../../src/core/tasks/edit-patch.ts';
 import type { Task } from '../../../src/core/tasks/task.ts';
@@ -34,16 +35,24 @@ export function sumPatch({ task, tree }: SumTask, operator: string): string {
   return editPatch(task.bug.path, before, before.replace('a - b', `a ${operator} b`));
 }
 
-export async function giveTasks(data: string, entries: readonly SumTask[]): Promise<void> {
-  await withData(data, (db) =>
-    addTasks(
+/** `admitted`: as if they had been tried here already. */
+export async function giveTasks(
+  data: string,
+  entries: readonly SumTask[],
+  state: 'new' | 'admitted' = 'new',
+): Promise<void> {
+  await withData(data, async (db) => {
+    await addTasks(
       {
         entries: entries.map(({ task }) => ({ task })),
         trees: new Map(entries.map(({ task, tree }) => [task.tree, tree])),
       },
       { db, ...openFolders(data) },
-    ),
-  );
+    );
+    if (state === 'new') return;
+    const table = createTaskTable(db);
+    for (const { task } of entries) table.judge(task.id, 'admitted', null);
+  });
 }
 
 /** Beside the server, like a command of an admin. */
@@ -100,7 +109,7 @@ export async function until<Value>(
   for (;;) {
     const value = await ask();
     if (good(value)) return value;
-    if (performance.now() - began > 60_000) {
+    if (performance.now() - began > 150_000) {
       throw new Error(`${what} did not come: ${JSON.stringify(value)}`);
     }
     await sleep(25);

@@ -120,23 +120,27 @@ export interface Programs {
   readonly worker: string;
 }
 
+const here = new URL('./programs', import.meta.url).pathname;
+const PROGRAMS: Readonly<Record<keyof Programs, string>> = {
+  server: join(here, 'serve-main.ts'),
+  client: join(here, 'client-main.ts'),
+  // As the product has it.
+  worker: new URL('../../../server/src/worker/main.ts', import.meta.url).pathname,
+};
+const fileOf = (name: keyof Programs): string => (name === 'worker' ? 'server-worker' : name);
+
 /** The programs of a suite, bundled inside the checkout, where the native package is found. */
-export function bundledPrograms(): () => Programs {
+export function bundledPrograms(...names: readonly (keyof Programs)[]): () => Programs {
   const folder = join(process.cwd(), 'node_modules', `.server-tests-${process.pid}`);
   beforeAll(async () => {
     const lib = new URL('../../../scripts/lib/bundle.mjs', import.meta.url).href;
     const { serverOptions } = await import(/* @vite-ignore */ lib);
-    const here = new URL('./programs', import.meta.url).pathname;
-    const entryPoints = {
-      server: join(here, 'serve-main.ts'),
-      client: join(here, 'client-main.ts'),
-      'server-worker': join(process.cwd(), 'server/src/worker/main.ts'),
-    };
+    const entryPoints = Object.fromEntries(names.map((name) => [fileOf(name), PROGRAMS[name]]));
     await build({ ...serverOptions, entryPoints, outdir: folder });
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
-  const at = (name: string): string => join(folder, `${name}.js`);
-  return () => ({ server: at('server'), client: at('client'), worker: at('server-worker') });
+  const at = (name: keyof Programs): string => join(folder, `${fileOf(name)}.js`);
+  return () => ({ server: at('server'), client: at('client'), worker: at('worker') });
 }
 
 /** `prefix`: a program that starts it, such as strace. */
@@ -145,8 +149,10 @@ export async function startServerProcess(
   data: string,
   port: number,
   prefix: readonly string[] = [],
+  config: Record<string, unknown> = {},
 ): Promise<ServerProcess> {
-  const [command = '', ...args] = [...prefix, process.execPath, file, data, String(port)];
+  const own = [process.execPath, file, data, String(port), JSON.stringify(config)];
+  const [command = '', ...args] = [...prefix, ...own];
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';
   for await (const piece of child.stdout ?? []) {
