@@ -51,13 +51,16 @@ process.on('message', (value) => {
       asked.delete(message.id);
   }
 });
-process.on('disconnect', () => {
+const end = (): void => {
   for (const controller of running.values()) controller.abort(new Error('the server has ended'));
   const gone = (): void => process.exit(0);
   runner.close().then(gone, gone);
   setTimeout(gone, 5_000).unref();
-});
+};
+process.on('disconnect', end);
 // Ctrl-C reaches the whole group: the server decides when its workers end.
 process.on('SIGINT', () => undefined);
 setInterval(() => send({ type: 'beat' }), settings.beatMs);
+// A server that was killed before this could listen for it.
+if (!process.connected) end();
 send({ type: 'ready' });

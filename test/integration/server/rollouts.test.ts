@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,6 +8,7 @@ import { expect, test } from 'vitest';
 import { learnableRows } from '../../../server/src/store/learnable.ts';
 import { parseTrajectories } from '../../../src/core/trajectories/reader.ts';
 import { describeRolloutKills } from './rollout-kills.ts';
+import { tempFolder } from '../../support/temp.ts';
 import { connected } from './upload-by-hand.ts';
 import { giveTasks, rolloutsOf, solvableTask, until, WORKING, withData } from './work-world.ts';
 import { bundledPrograms, startWorld } from './world.ts';
@@ -76,6 +79,26 @@ test('groups of attempts by the policy are stored with verified rewards, also wh
 });
 
 describeRolloutKills(5, programs);
+
+test('a worker whose server is killed before it listens ends as well', async () => {
+  const settings = {
+    ...{ sandbox: { kind: 'auto', setupNetwork: 'default' }, folder: await tempFolder() },
+    ...{ testTimeoutMs: 1_000, attemptMs: 1_000, niceness: 0, idle: 1, beatMs: 1_000 },
+  };
+  const code = `
+    const child = require('node:child_process').fork(process.argv[1], [process.argv[2]]);
+    require('node:fs').writeSync(1, String(child.pid));
+    process.kill(process.pid, 'SIGKILL');`;
+  const argv = ['-e', code, programs().worker, JSON.stringify(settings)];
+  const { stdout } = spawnSync(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const pid = Number(String(stdout));
+  expect(pid).toBeGreaterThan(1);
+  await until(
+    () => existsSync(`/proc/${pid}`),
+    (lives) => !lives,
+    'the end of the worker',
+  );
+});
 
 /** Processes whose parent is another one, with their priority. */
 async function workersOf(
