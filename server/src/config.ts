@@ -69,8 +69,8 @@ const configSchema = z.strictObject({
       seriesMs: z.int().min(100).default(15_000),
       /** After a failure of the machine's own; longer each time. */
       retryMs: z.int().min(10).default(30_000),
-      /** A worker that says nothing for so long is ended. */
-      workerSilenceMs: z.int().min(200).default(30_000),
+      /** A worker that says nothing for so long is ended; beside a training it may get little of the processor. */
+      workerSilenceMs: z.int().min(200).default(120_000),
     })
     .prefault({}),
   /** Where what contributors sent is run. There is no way to run it without one. */

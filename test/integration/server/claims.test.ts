@@ -14,6 +14,7 @@ import {
   FAILING_TARGET,
   FAILING_TREE,
   giveTasks,
+  LONG_MS,
   solvableTask,
   sumPatch,
   until,
@@ -149,7 +150,7 @@ test('claims wait without a sandbox; with one they are recomputed, and a forged 
     announcement: { kind: 'claim', text: expect.stringContaining('claim of mallory') },
   });
   admin.close();
-});
+}, LONG_MS);
 
 test('claims at what an attempt had before it are looked at once that is here; what cannot be has its reason', async () => {
   const world = await startWorld(WORKING, { workerFile: programs().worker });
@@ -205,7 +206,7 @@ test('claims at what an attempt had before it are looked at once that is here; w
     (count) => count === 1,
     'the one without a task',
   );
-});
+}, LONG_MS);
 
 async function command(argv: readonly string[]): Promise<string> {
   const stdout = new PassThrough();

@@ -10,7 +10,7 @@ import { parseTrajectories } from '../../../src/core/trajectories/reader.ts';
 import { tempFolder } from '../../support/temp.ts';
 import { describeRolloutKills } from './rollout-kills.ts';
 import { connected } from './upload-by-hand.ts';
-import { giveTasks, rolloutsOf, solvableTask, until, WORKING, withData } from './work-world.ts';
+import { giveTasks, LONG_MS, rolloutsOf, solvableTask, until, WORKING, withData } from './work-world.ts';
 import { bundledPrograms, startWorld } from './world.ts';
 
 const programs = bundledPrograms('server', 'worker');
@@ -76,7 +76,7 @@ test('groups of attempts by the policy are stored with verified rewards, also wh
   await world.server.close();
   expect(await readdir(join(world.data, 'work'))).toEqual([]);
   expect(await readdir(join(world.data, 'incoming'))).toEqual([]);
-});
+}, LONG_MS);
 
 describeRolloutKills(5, programs);
 
@@ -98,7 +98,7 @@ test('a worker whose server is killed before it listens ends as well', async () 
     (lives) => !lives,
     'the end of the worker',
   );
-});
+}, LONG_MS);
 
 /** Processes whose parent is another one, with their priority. */
 async function workersOf(
