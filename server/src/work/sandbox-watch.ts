@@ -21,6 +21,8 @@ export interface SandboxWatchOptions {
   readonly onChange: () => void;
 }
 
+const SOON_MS = 200;
+
 /**
  * Really tries the sandbox, and again while it does not work. `none` cannot be configured: commands of
  * contributors never run outside of a sandbox.
@@ -55,11 +57,12 @@ export function watchSandbox(options: SandboxWatchOptions): SandboxWatch {
       return { state: 'missing', reason, remedy: '' };
     }
   };
-  let looking: Promise<void>;
+  let looking: Promise<void> = Promise.resolve();
   const begin = (): void => {
     looking = look();
   };
-  looking = look();
+  // Not in the way of the start: connections come first.
+  timer = setTimeout(begin, SOON_MS);
   return {
     state: () => state,
     async close() {
