@@ -22,6 +22,7 @@ import { createNews } from './store/news.ts';
 import { createPolicyStore, type PolicyStore } from './store/policies.ts';
 import { createTokenStore, type Identity } from './store/tokens.ts';
 import { createTrajectoryTable } from './store/trajectories.ts';
+import { startWork, type Work } from './work/work.ts';
 
 export interface RunningServer {
   /** https://127.0.0.1:7317 */
@@ -32,6 +33,7 @@ export interface RunningServer {
   readonly policies: PolicyStore;
   /** Keeps the data folder within its limits, by itself. */
   readonly retention: Pick<Retention, 'run'>;
+  status(): StatusSnapshot;
   close(): Promise<void>;
 }
 
@@ -46,6 +48,10 @@ export interface ServeOptions {
   readonly version: string;
   /** Where log lines go. */
   readonly write: (line: string) => void;
+  /** Default: this process's. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Program of the workers; default: the one of this package. */
+  readonly workerFile?: string;
 }
 
 /** Rejects with `ConfigError`, `DataFolderInUse`, or the system's error where it cannot listen. */
@@ -54,6 +60,8 @@ export async function serve({
   data,
   version,
   write,
+  env = process.env,
+  workerFile,
 }: ServeOptions): Promise<RunningServer> {
   const folders = openFolders(data);
   const lock = takeLock(folders.lock);
@@ -65,6 +73,7 @@ export async function serve({
   const release: (() => void)[] = [() => lock.release()];
   /** What must have come to rest before the database is closed. */
   const stops: (() => Promise<void>)[] = [];
+  let begun: Work | undefined;
   try {
     const tls = loadTls(config.tls, folders.tls);
     const db = openDatabase(folders.database);
@@ -96,6 +105,15 @@ export async function serve({
     const failureRate = createRateLimit(config.rate.failuresPerMinute);
     const began = performance.now();
     let live: LiveServer | undefined;
+    const announce = (kind: 'server' | 'claim', text: string): void => {
+      news.announce(kind, text.slice(0, 2_000));
+      live?.announced();
+    };
+    const work = startWork({
+      ...{ config, folders, db, meta, blobs, log, env, workerFile },
+      announce: (text) => announce('claim', text),
+    });
+    begun = work;
 
     const authenticate = (token: string, address: string): Identity => {
       if (!failureRate.left(address)) {
@@ -128,19 +146,14 @@ export async function serve({
           broken: broken.trajectories,
           unverifiable: unverifiable.trajectories,
         },
+        ...work.status(),
       };
     };
     const metrics = createMetrics(snapshot);
     const app = createApp({
-      log,
-      tls,
-      version,
+      ...{ log, tls, version, metrics, requestRate, authenticate, archives, policies },
       idleMs: config.timing.silenceMs,
-      metrics,
-      requestRate,
-      authenticate,
-      archives,
-      policies,
+      sandbox: () => work.sandbox(),
     });
     const parts = {
       config,
@@ -153,18 +166,21 @@ export async function serve({
       counters: metrics,
       authenticate,
       snapshot,
-      announce: (text: string) => {
-        news.announce('server', text);
-        live?.announced();
-      },
+      announce: (text: string) => announce('server', text),
+      wake: () => work.wake(),
     };
     live = createLiveServer(app.server, parts, requestRate);
     const sampler = setInterval(() => {
       try {
-        const { trajectories, connections } = snapshot();
+        const { trajectories, connections, rollouts, tasks } = snapshot();
         news.addPoints({
           'trajectories.total': trajectories.total,
           'trajectories.bytes': trajectories.bytes,
+          'claims.waiting': trajectories.waiting,
+          'claims.broken': trajectories.broken,
+          'tasks.admitted': tasks.admitted,
+          'rollouts.attempts': rollouts.attempts,
+          'rollouts.groups': rollouts.groupsDone,
           connections,
         });
       } catch (error) {
@@ -183,10 +199,11 @@ export async function serve({
     const close = async (): Promise<void> => {
       await live?.close();
       await app.close();
+      await work.close();
       for (const stop of stops) await stop();
       await table.settled();
       log.info('closed');
-      for (const work of release.reverse()) work();
+      for (const undo of release.reverse()) undo();
     };
     return {
       url,
@@ -194,14 +211,16 @@ export async function serve({
       archives,
       policies,
       retention,
+      status: snapshot,
       close: () => {
         closing ??= close();
         return closing;
       },
     };
   } catch (error) {
+    await begun?.close();
     for (const stop of stops) await stop();
-    for (const work of release.reverse()) work();
+    for (const undo of release.reverse()) undo();
     throw error;
   }
 }

@@ -11,6 +11,7 @@ import { EVAL_SPLITS, evalCommand } from './commands/eval.ts';
 import { fixCommand } from './commands/fix.ts';
 import { serveCommand } from './commands/serve.ts';
 import { tasksBuildCommand } from './commands/tasks.ts';
+import { tasksAddCommand } from './commands/tasks-add.ts';
 import { tasksCheckCommand } from './commands/tasks-check.ts';
 import { testsCommand } from './commands/tests.ts';
 import { tokenCreateCommand, tokenListCommand, tokenRevokeCommand } from './commands/token.ts';
@@ -141,6 +142,15 @@ export function createProgram(context: CliContext): {
     .addOption(testTimeoutOption())
     .option('--json', 'one JSON document on standard output', false)
     .action(act((path: string, options) => tasksCheckCommand(path, options, context)));
+
+  tasks
+    .command('add')
+    .description('Give a file of tasks to the training server of this machine')
+    .argument('<file>', 'as `tasks build` writes it')
+    .option('--config <file>', 'configuration of the server')
+    .option('--data <dir>', 'data folder of the server')
+    .option('--json', 'one JSON document on standard output', false)
+    .action(act((file: string, options) => tasksAddCommand(file, options, context)));
 
   program
     .command('eval')

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import { httpStatus, ProtocolError, toWire } from '../../../src/core/protocol/errors.ts';
+import type { StatusSnapshot } from '../../../src/core/protocol/server-messages.ts';
 import type { RateLimit } from '../auth/rate-limit.ts';
 import type { TlsMaterial } from '../auth/tls.ts';
 import { bearer } from './bearer.ts';
@@ -16,6 +17,8 @@ export interface HttpParts extends FileParts {
   readonly idleMs: number;
   readonly metrics: Metrics;
   readonly requestRate: RateLimit;
+  /** Without one the server keeps what comes and runs nothing of it. */
+  readonly sandbox: () => StatusSnapshot['sandbox']['state'];
 }
 
 /** Nothing is sent to the server over HTTP that is larger. */
@@ -65,7 +68,7 @@ export function createApp(parts: HttpParts): FastifyInstance {
     throw new ProtocolError('not_found', 'there is nothing at this address');
   });
 
-  app.get('/healthz', async () => ({ status: 'ok', version }));
+  app.get('/healthz', async () => ({ status: 'ok', version, sandbox: parts.sandbox() }));
   app.get('/metrics', async (request, reply) => {
     const { role } = parts.authenticate(bearer(request), request.ip);
     if (role !== 'admin') throw new ProtocolError('forbidden', 'metrics are for admins');

@@ -51,6 +51,7 @@ export function createUploads(
       .then((stored) => {
         acknowledge(begin, stored);
         timer();
+        parts.wake();
       })
       .catch((error: unknown) => refuse(begin.upload, error))
       .finally(() => finishing.delete(done));

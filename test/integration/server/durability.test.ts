@@ -10,7 +10,7 @@ import { describeKills } from './kills.ts';
 import { bundledPrograms, makeToken, permit, startServerProcess, trajectory } from './world.ts';
 
 const client = { name: 'test', version: '0.0.0' };
-const programs = bundledPrograms();
+const programs = bundledPrograms('server', 'client');
 describeKills(5, programs);
 
 const strace = spawnSync('strace', ['-e', 'trace=write', 'true']);

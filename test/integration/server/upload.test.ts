@@ -2,13 +2,13 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { connect, type LiveConnection } from '../../../src/core/outbox/connection.ts';
 import { createOutbox } from '../../../src/core/outbox/outbox.ts';
 import { sendWaiting } from '../../../src/core/outbox/sender.ts';
 import type { ClientMessage } from '../../../src/core/protocol/client-messages.ts';
 import type { ServerMessage } from '../../../src/core/protocol/server-messages.ts';
 import { toJsonLines } from '../../../src/core/trajectories/export.ts';
 import { tempFolder } from '../../support/temp.ts';
+import { client, connected, upload } from './upload-by-hand.ts';
 import {
   packed,
   permit,
@@ -16,32 +16,7 @@ import {
   startWorld,
   storedAttempts,
   trajectory,
-  type World,
 } from './world.ts';
-
-const client = { name: 'test', version: '0.0.0' };
-
-async function connected(world: World, token = world.token()): Promise<LiveConnection> {
-  return connect({ url: world.server.url, token }, client);
-}
-
-/** Sends from where the server says, and gives the verdict. */
-async function upload(
-  connection: LiveConnection,
-  { begin, bytes }: ReturnType<typeof packed>,
-): Promise<ServerMessage | undefined> {
-  connection.send(begin);
-  for (;;) {
-    const message = await connection.next();
-    if (message?.type === 'upload.ready') {
-      await connection.sendChunk({
-        upload: begin.upload,
-        offset: message.offset,
-        bytes: bytes.subarray(message.offset),
-      });
-    } else if (message?.type !== 'upload.progress') return message;
-  }
-}
 
 describe('a trajectory', () => {
   test('goes from the outbox to a blob that is named by its hash and an entry', async () => {
