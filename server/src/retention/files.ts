@@ -23,6 +23,12 @@ export interface FileSweep {
 const BATCH = 200;
 
 /**
+ * `tasks add` works beside the server and cannot hold anything: so long it may take from the name of a file
+ * of tasks to its entry.
+ */
+const SETTLED_MS: Readonly<Record<FileKind, number>> = { blobs: 0, trees: 60 * 60 * 1000 };
+
+/**
  * Removes files that no entry needs, and never one that an upload in flight does: those are held, and the question is
  * asked at the moment of the removal. So only the process that takes uploads may do it, under the lock of the folder.
  */
@@ -34,8 +40,8 @@ export function createFileSweep(db: Db, stores: Readonly<Record<FileKind, BlobSt
   const doomed = db.prepare('SELECT kind, sha256 FROM doomed LIMIT ?');
   const forget = db.prepare('DELETE FROM doomed WHERE kind = ? AND sha256 = ?');
   const doomedSchema = z.array(z.object({ kind: z.enum(['blobs', 'trees']), sha256: z.string() }));
-  const remove = (kind: FileKind, sha256: string): boolean =>
-    stores[kind].removeUnless(sha256, () => needed[kind].get(sha256) !== undefined);
+  const remove = (kind: FileKind, sha256: string, settledMs = 0): boolean =>
+    stores[kind].removeUnless(sha256, () => needed[kind].get(sha256) !== undefined, settledMs);
   return {
     async removeDoomed() {
       let removed = 0;
@@ -55,7 +61,7 @@ export function createFileSweep(db: Db, stores: Readonly<Record<FileKind, BlobSt
       let removed = 0;
       for (const kind of ['blobs', 'trees'] as const) {
         for await (const names of stores[kind].names()) {
-          for (const name of names) if (remove(kind, name)) removed += 1;
+          for (const name of names) if (remove(kind, name, SETTLED_MS[kind])) removed += 1;
           await yieldToOthers();
         }
       }

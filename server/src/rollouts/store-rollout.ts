@@ -43,7 +43,18 @@ export async function storeRollout(
     bytes,
     SERVER_CONTRIBUTOR,
   );
+  // A sweep must not take what has its name and not yet its entry.
+  const release = blobs.hold(upload);
   const path = join(incoming, rollout.lease);
+  try {
+    await keep(path, bytes, upload, blobs);
+    return rollouts.complete(rollout, { ...found, entry });
+  } finally {
+    release();
+  }
+}
+
+async function keep(path: string, bytes: Buffer, upload: string, blobs: BlobStore): Promise<void> {
   const file = await open(path, 'wx', 0o600);
   try {
     await file.writeFile(bytes);
@@ -54,5 +65,4 @@ export async function storeRollout(
   } finally {
     await file.close();
   }
-  return rollouts.complete(rollout, { ...found, entry });
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { type FileHandle, mkdir, readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncFolder } from '../../../src/core/platform/sync-folder.ts';
@@ -17,13 +17,21 @@ export interface BlobStore {
   /**
    * Removes a file that nobody holds and that is not `needed`, which is asked at that very moment: nothing else of
    * this process runs in between. True where it is gone.
+   *
+   * @param settledMs leaves alone what was written in the last so many milliseconds
    */
-  removeUnless(sha256: string, needed: () => boolean): boolean;
+  removeUnless(sha256: string, needed: () => boolean, settledMs?: number): boolean;
   /** Names of what is there, folder by folder. */
   names(): AsyncGenerator<readonly string[], void, undefined>;
 }
 
 const NAME = /^[0-9a-f]{64}$/;
+
+/** Milliseconds by the clock of files; endless where there is no file. */
+function writtenAgo(path: string): number {
+  const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  return written === undefined ? Number.POSITIVE_INFINITY : Date.now() - written;
+}
 
 export function sha256Of(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
@@ -62,8 +70,9 @@ export function createBlobStore(folder: string): BlobStore {
         else held.set(sha256, left);
       };
     },
-    removeUnless(sha256, needed) {
+    removeUnless(sha256, needed, settledMs = 0) {
       if (held.has(sha256) || needed()) return false;
+      if (settledMs > 0 && writtenAgo(pathOf(sha256)) < settledMs) return false;
       rmSync(pathOf(sha256), { force: true });
       return true;
     },

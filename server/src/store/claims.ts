@@ -54,12 +54,14 @@ const KNOWN = `
   SELECT t.seq AS seq, t.contributor AS contributor, t.attempt_id AS attemptId, t.blob AS blob,
     t.outcome AS claimedOutcome, t.claimed_reward AS claimedReward, k.id AS task,
     k.state AS state, k.reason AS reason
-  FROM tasks k CROSS JOIN trajectories t ON t.task_id = k.id AND t.claim = 'waiting'
+  FROM tasks k CROSS JOIN trajectories t
+    ON t.task_id = k.id AND t.claim = 'waiting' AND t.removed_at IS NULL
   UNION ALL
   SELECT t.seq, t.contributor, t.attempt_id, t.blob, t.outcome, t.claimed_reward, a.task, a.state,
     a.reason
   FROM snapshots a CROSS JOIN trajectories t
     ON t.task_id = a.task_id AND t.contributor = a.contributor AND t.claim = 'waiting'
+      AND t.removed_at IS NULL
   WHERE NOT EXISTS (SELECT 1 FROM tasks WHERE id = t.task_id)`;
 
 export function createClaims(db: Db): Claims {
@@ -67,7 +69,7 @@ export function createClaims(db: Db): Claims {
   const refused = db.prepare(`SELECT seq, reason FROM (${KNOWN}) WHERE state = 'refused'`);
   const known = db.prepare(`SELECT count(*) AS count FROM (${KNOWN})`);
   const waiting = db.prepare(
-    "SELECT coalesce(sum(trajectories), 0) AS count FROM totals WHERE claim = 'waiting'",
+    "SELECT coalesce(sum(kept), 0) AS count FROM totals WHERE claim = 'waiting'",
   );
   const judge = db.prepare(`
     UPDATE trajectories SET claim = @claim, claim_reason = @reason, verified_outcome = @outcome,

@@ -52,7 +52,7 @@ export function learnableRows(db: Db, after: number, limit: number): readonly Le
         t.verified_outcome AS outcome, t.verified_reward AS reward
       FROM trajectories t LEFT JOIN rollouts r ON r.trajectory = t.seq
       WHERE t.verified_seq > ? AND t.claim = 'holds' AND t.verified_reward IS NOT NULL
-        AND t.verified_flags = '[]' AND t.rules = 'strict'
+        AND t.verified_flags = '[]' AND t.rules = 'strict' AND t.removed_at IS NULL
       ORDER BY t.verified_seq LIMIT ?`,
     )
     .all(after, limit);

@@ -9,14 +9,7 @@ import type { ServerMessage } from '../../../src/core/protocol/server-messages.t
 import { toJsonLines } from '../../../src/core/trajectories/export.ts';
 import { tempFolder } from '../../support/temp.ts';
 import { client, connected, upload } from './upload-by-hand.ts';
-import {
-  packed,
-  permit,
-  sha256,
-  startWorld,
-  storedAttempts,
-  trajectory,
-} from './world.ts';
+import { packed, permit, sha256, startWorld, storedAttempts, trajectory } from './world.ts';
 
 describe('a trajectory', () => {
   test('goes from the outbox to a blob that is named by its hash and an entry', async () => {
