@@ -6,9 +6,10 @@ import type { Db } from '../store/database.ts';
 /** Which files of the data folder an entry needs. Whoever stores files under a hash adds the question here. */
 const NEEDED = {
   blobs: 'SELECT 1 FROM trajectories WHERE blob = ? AND removed_at IS NULL LIMIT 1',
-  trees: `SELECT 1 FROM archives WHERE sha256 = ?1 AND removed_at IS NULL
-    UNION ALL SELECT 1 FROM task_trees WHERE blob = ?1
-    UNION ALL SELECT 1 FROM snapshots WHERE blob = ?1 LIMIT 1`,
+  trees: `WITH wanted (sha256) AS (VALUES (?)) SELECT 1 FROM wanted WHERE
+    EXISTS (SELECT 1 FROM archives a WHERE a.sha256 = wanted.sha256 AND a.removed_at IS NULL)
+    OR EXISTS (SELECT 1 FROM task_trees t WHERE t.blob = wanted.sha256)
+    OR EXISTS (SELECT 1 FROM snapshots s WHERE s.blob = wanted.sha256)`,
 } as const;
 
 export type FileKind = keyof typeof NEEDED;

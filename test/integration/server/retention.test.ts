@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openFolders } from '../../../server/src/folders.ts';
@@ -7,27 +7,11 @@ import { createFileSweep } from '../../../server/src/retention/files.ts';
 import { createBlobStore } from '../../../server/src/store/blobs.ts';
 import { type Db, openDatabase } from '../../../server/src/store/database.ts';
 import { connect, type LiveConnection } from '../../../src/core/outbox/connection.ts';
-import type { ServerMessage } from '../../../src/core/protocol/server-messages.ts';
 import { parseTrajectories } from '../../../src/core/trajectories/reader.ts';
 import { tempFolder, writeFiles } from '../../support/temp.ts';
 import { runCli } from './cli.ts';
+import { client, upload } from './upload-by-hand.ts';
 import { packed, startWorld, trajectory, type World } from './world.ts';
-
-const client = { name: 'test', version: '0.0.0' };
-
-async function upload(
-  connection: LiveConnection,
-  { begin, bytes }: ReturnType<typeof packed>,
-): Promise<ServerMessage | undefined> {
-  connection.send(begin);
-  for (;;) {
-    const message = await connection.next();
-    if (message?.type === 'upload.ready') {
-      const { offset } = message;
-      await connection.sendChunk({ upload: begin.upload, offset, bytes: bytes.subarray(offset) });
-    } else if (message?.type !== 'upload.progress') return message;
-  }
-}
 
 async function withUploads(
   ids: readonly string[],
@@ -176,6 +160,34 @@ describe('retention', () => {
     release();
     expect(await sweep.removeOrphans()).toBe(1);
     expect(await blobsOf(world.data)).toHaveLength(1);
+    db.close();
+  });
+
+  test('files of tasks stay, and those that another process has just put there; what nothing names goes later', async () => {
+    const world = await startWorld();
+    await world.server.close();
+    const folders = openFolders(world.data);
+    const names = ['11', '22', '33', '44'].map((part) => part.repeat(32));
+    const [ofTask = '', ofSnapshot = '', orphan = '', fresh = ''] = names;
+    const longAgo = new Date(Date.now() - 2 * 60 * 60 * 1000);
+    for (const name of names) {
+      await mkdir(join(folders.trees, name.slice(0, 2)), { recursive: true });
+      const file = join(folders.trees, name.slice(0, 2), name);
+      await writeFile(file, 'x');
+      if (name !== fresh) await utimes(file, longAgo, longAgo);
+    }
+    const db = openDatabase(folders.database);
+    db.prepare('INSERT INTO task_trees VALUES (?, ?, 1)').run('files', ofTask);
+    db.prepare(
+      "INSERT INTO snapshots (contributor, task_id, blob, bytes, added_at) VALUES ('a', 't', ?, 1, '')",
+    ).run(ofSnapshot);
+    const stores = {
+      blobs: createBlobStore(folders.blobs),
+      trees: createBlobStore(folders.trees),
+    };
+    expect(await createFileSweep(db, stores).removeOrphans()).toBe(1);
+    expect((await blobsOf(world.data, 'trees')).includes(orphan)).toBe(false);
+    expect((await blobsOf(world.data, 'trees')).sort()).toEqual([ofTask, ofSnapshot, fresh]);
     db.close();
   });
 
