@@ -305,10 +305,10 @@ function nodeOf({ replies, ids, begun = 0 }: GenerateMessage): ReplyNode | undef
  * The reply, where the weights alone draw it. One that was begun is the same again: a draw depends on seed
  * and place.
  */
-function drawnByWeights({ replies, byWeights = 0, seed }: GenerateMessage) {
+function drawnByWeights({ replies, byWeights = 0, seed, sampling }: GenerateMessage) {
   if (!replies || uniform(seed, WHO_DRAWS) >= byWeights) return undefined;
   const weights = replies.map(({ weight }) => weight);
-  return replies[sampleWeighted(weights, uniform(seed, WEIGHTS_DRAW))]?.ids;
+  return replies[sampleWeighted(weights, sampling, uniform(seed, WEIGHTS_DRAW))]?.ids;
 }
 
 /** @param drawn the id that was drawn by the weights; undefined: the network draws */

@@ -69,9 +69,20 @@ export function choiceLogprob(
   return (scores[ids.indexOf(id)] ?? Number.NaN) - highest - Math.log(total);
 }
 
-/** An index in proportion to its weight. @param chance uniform, from 0 to 1 */
-export function sampleWeighted(weights: readonly number[], chance: number): number {
-  const all = Float64Array.from(weights);
+/**
+ * An index in proportion to its weight to the power 1 / temperature; at temperature 0 the first of the heaviest.
+ *
+ * @param weights above 0
+ * @param chance uniform, from 0 to 1
+ */
+export function sampleWeighted(
+  weights: readonly number[],
+  { temperature }: Pick<SamplingRule, 'temperature'>,
+  chance: number,
+): number {
+  const heaviest = Math.max(...weights);
+  if (temperature === 0) return weights.indexOf(heaviest);
+  const all = Float64Array.from(weights, (weight) => (weight / heaviest) ** (1 / temperature));
   return draw(all, chance * sum(all), 0);
 }
 

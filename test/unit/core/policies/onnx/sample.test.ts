@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { uniform } from '../../../../../src/core/policies/onnx/worker/random.ts';
-import { sampleToken } from '../../../../../src/core/policies/onnx/worker/sample.ts';
+import {
+  choiceLogprob,
+  sampleChoice,
+  sampleToken,
+  sampleWeighted,
+} from '../../../../../src/core/policies/onnx/worker/sample.ts';
 
 const ALL = { temperature: 1, topP: 1, topK: -1 };
 /** Probabilities 0.5, 0.3, 0.15, 0.05. */
@@ -64,5 +69,41 @@ test('every draw has a probability above 0 and below or equal 1', () => {
         expect(logprob).toBeGreaterThan(Number.NEGATIVE_INFINITY);
       },
     ),
+  );
+});
+
+test('weights are drawn from as a softmax of their logarithms would be', () => {
+  const weights = [5, 3, 1.5, 0.5];
+  const draws = 20_000;
+  for (const temperature of [1, 0.5]) {
+    const seen = [0, 0, 0, 0];
+    for (let place = 0; place < draws; place += 1) {
+      const index = sampleWeighted(weights, { temperature }, uniform(2, place));
+      seen[index] = (seen[index] ?? 0) + 1;
+    }
+    const powers = weights.map((weight) => weight ** (1 / temperature));
+    const total = powers.reduce((sum, power) => sum + power, 0);
+    for (const [index, power] of powers.entries()) {
+      expect((seen[index] ?? 0) / draws).toBeCloseTo(power / total, 1.5);
+    }
+  }
+  expect(sampleWeighted([1, 4, 4], { temperature: 0 }, 0.99)).toBe(1);
+  // Powers of so many digits are no numbers any more.
+  expect(sampleWeighted([1e-300, 1e300], { temperature: 0.01 }, 0.5)).toBe(1);
+});
+
+test('what an id of a choice is drawn with is told, whoever drew it', () => {
+  const logits = Float32Array.from([0, 2, -1, 0.5]);
+  const choice = { ids: [3, 1, 2], bias: [-0.5, -1, -0.1] };
+  fc.assert(
+    fc.property(fc.constantFrom(0.3, 1, 2), fc.nat(999), (temperature, at) => {
+      const { id, logprob } = sampleChoice(logits, choice, { temperature }, at / 1000);
+      expect(choiceLogprob(logits, choice, { temperature }, id)).toBeCloseTo(logprob, 6);
+    }),
+  );
+  const all = choice.ids.map((id) => Math.exp(choiceLogprob(logits, choice, ALL, id)));
+  expect(all.reduce((sum, p) => sum + p, 0)).toBeCloseTo(1, 9);
+  expect(choiceLogprob(logits, choice, { temperature: 0 }, 1)).toBe(
+    choiceLogprob(logits, choice, ALL, 1),
   );
 });
