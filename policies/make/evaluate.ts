@@ -1,8 +1,11 @@
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { evaluate } from '../../src/core/evaluation/evaluate.ts';
 import {
   type AttemptRecord,
+  differences,
+  type EvaluationHeader,
   evaluationHeader,
   openResults,
   readResults,
@@ -58,6 +61,7 @@ export async function measure(options: MeasureOptions): Promise<EvaluationSummar
     tasks: { hash: taskSetHash(tasks.map(({ task }) => task.id)), count: tasks.length, split },
     settings: { attempts, seed, rules: 'strict', budgets, sandbox: 'none' },
   });
+  await removeOther(file, header);
   const writer = await openResults(file, header);
   try {
     await evaluate({
@@ -78,6 +82,16 @@ export async function measure(options: MeasureOptions): Promise<EvaluationSummar
     await writer.close();
   }
   return summarise(await readResults(file));
+}
+
+/** Results of another policy, of other tasks or settings: they are measured anew. */
+async function removeOther(file: string, header: EvaluationHeader): Promise<void> {
+  if (!existsSync(file)) return;
+  const same = await readResults(file).then(
+    (before) => differences(before.header, header).length === 0,
+    () => false,
+  );
+  if (!same) await rm(file);
 }
 
 export interface PartsOptions
@@ -110,7 +124,7 @@ export function resultsFile(
   return join(work, `${name}-${split}-${temperature}.jsonl`);
 }
 
-/** Measures the policy of a folder at every temperature on every part, anew. */
+/** Measures the policy of a folder at every temperature on every part. */
 export async function measureFolder(options: FolderOptions): Promise<readonly PartFigures[]> {
   const { folder, engine, samplings } = options;
   const figures: PartFigures[] = [];
@@ -141,14 +155,18 @@ export async function measureEditSearch(options: PartsOptions): Promise<readonly
 }
 
 async function measureParts(
-  { name, splits, work, ...rest }: PartsOptions,
+  { name, work, ...rest }: PartsOptions,
   policy: Policy,
-  { temperature, attempts, limit = rest.limit }: PartsOptions['samplings'][number],
+  {
+    temperature,
+    attempts,
+    limit = rest.limit,
+    splits = rest.splits,
+  }: PartsOptions['samplings'][number],
 ): Promise<readonly PartFigures[]> {
   const figures: PartFigures[] = [];
   for (const split of splits) {
     const file = resultsFile(work, name, split, temperature);
-    await rm(file, { force: true });
     const summary = await measure({ ...rest, limit, policy, split, attempts, file });
     figures.push({ split, temperature, summary });
     const share = ((summary.passAt[0]?.value ?? 0) * 100).toFixed(1);

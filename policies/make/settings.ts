@@ -41,7 +41,11 @@ export interface NanoSettings {
     readonly renamed: readonly [number, ...number[]];
   };
   /** The edits that the policy chooses from, as in policy.json (core/policies/onnx/replies). */
-  readonly replies: { readonly priorPower: number; readonly mostEdits: number };
+  readonly replies: {
+    readonly priorPower: number;
+    readonly mostEdits: number;
+    readonly byScores: number;
+  };
   readonly vocabulary: number;
   readonly shape: {
     readonly hidden: number;
@@ -70,6 +74,8 @@ export interface NanoSettings {
       readonly attempts: number;
       /** Instead of the one below. */
       readonly limit?: number;
+      /** Instead of all parts. */
+      readonly splits?: readonly SplitName[];
     }[];
     /** Tasks of each part at most. */
     readonly limit: number;
@@ -94,8 +100,8 @@ export interface Phase {
 
 /** Of an attempt in training and evaluation. */
 const BUDGETS: Budgets = {
-  // One look, twenty edits with tests and what takes them back, and the end.
-  turns: 64,
+  // One look, twenty edits with tests and what takes them back, and the end: tries are what binds.
+  turns: 200,
   tries: 20,
   contextTokens: 3_072,
   generatedTokens: 8_000,
@@ -125,7 +131,7 @@ export const FULL: NanoSettings = {
     wrongTries: [0, 0, 1, 4],
     renamed: [0.9, 0.9, 0.5],
   },
-  replies: { priorPower: 1, mostEdits: 400 },
+  replies: { priorPower: 1, mostEdits: 400, byScores: 0.5 },
   vocabulary: 1536,
   shape: {
     hidden: 192,
@@ -171,9 +177,9 @@ export const FULL: NanoSettings = {
     splits: ['held-out', 'new-family', 'new-operator', 'train'],
     samplings: [
       { temperature: 0, attempts: 1 },
-      { temperature: 1, attempts: 8, limit: 40 },
+      { temperature: 1, attempts: 8, limit: 40, splits: ['held-out', 'new-family'] },
     ],
-    limit: 120,
+    limit: 150,
   },
 };
 
@@ -188,7 +194,7 @@ export const SMOKE: NanoSettings = {
   },
   repairs: { chunks: 100, variants: 1, edits: 3 },
   decisions: { ...FULL.decisions, tasks: 20, seed: 8, mined: { functions: 8, tasks: 12 } },
-  replies: { priorPower: 1, mostEdits: 400 },
+  replies: { priorPower: 1, mostEdits: 400, byScores: 0.5 },
   vocabulary: 400,
   shape: {
     hidden: 48,

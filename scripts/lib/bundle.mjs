@@ -70,7 +70,8 @@ export const bundleOptions = {
  */
 export const serverOptions = {
   ...bundleOptions,
-  entryPoints: { server: 'server/src/entry.ts' },
+  // Its worker runs in a process of its own, next to it.
+  entryPoints: { server: 'server/src/entry.ts', 'server-worker': 'server/src/worker/main.ts' },
   external: [...bundleOptions.external, 'bufferutil', 'utf-8-validate'],
 };
 

@@ -11,6 +11,7 @@ import {
   MAX_OPEN_UPLOADS,
   MAX_UPLOAD_BYTES,
   SILENCE_MS,
+  STALL_MS,
 } from '../../src/core/protocol/limits.ts';
 
 /** The configuration file (TOML). Unknown keys are errors: what is accepted has an effect. */
@@ -50,6 +51,26 @@ const configSchema = z.strictObject({
         .default(20 * 1024 ** 3),
     })
     .prefault({}),
+  /** Of everybody together. Beyond, the oldest contents go; ids, parents, rewards and hashes stay. */
+  retention: z
+    .strictObject({
+      /** Trajectories with content. */
+      trajectories: z.int().positive().default(2_000_000),
+      /** Their blobs, all together. */
+      blobBytes: z
+        .int()
+        .positive()
+        .default(200 * 1024 ** 3),
+      taskArchives: z.int().positive().default(100_000),
+      taskBytes: z
+        .int()
+        .positive()
+        .default(50 * 1024 ** 3),
+      /** The newest, and those that are pinned. */
+      policyVersions: z.int().positive().default(50),
+      everyMs: z.int().min(100).default(60_000),
+    })
+    .prefault({}),
   rate: z
     .strictObject({
       /** Uploads that a contributor may begin in a minute. */
@@ -65,8 +86,65 @@ const configSchema = z.strictObject({
       helloMs: z.int().positive().default(HELLO_TIMEOUT_MS),
       heartbeatMs: z.int().positive().default(HEARTBEAT_MS),
       silenceMs: z.int().positive().default(SILENCE_MS),
+      /** In each such time an upload must get on by 16 kB, or to its end. */
+      stallMs: z.int().positive().default(STALL_MS),
       /** How often a point of each metric series is kept. */
       seriesMs: z.int().min(100).default(15_000),
+      /** After a failure of the machine's own; longer each time. */
+      retryMs: z.int().min(10).default(30_000),
+      /** A worker that says nothing for so long is ended; beside a training it may get little of the processor. */
+      workerSilenceMs: z.int().min(200).default(120_000),
+    })
+    .prefault({}),
+  /** Where what contributors sent is run. There is no way to run it without one. */
+  sandbox: z
+    .strictObject({
+      kind: z.enum(['auto', 'local', 'docker']).default('auto'),
+      /** Docker: base image in place of the one that a task names. */
+      image: z.string().min(1).optional(),
+      /** Docker: network of the set-up of environments. */
+      setupNetwork: z.string().min(1).default('default'),
+    })
+    .prefault({}),
+  work: z
+    .strictObject({
+      /** Jobs at the same time; default: half of the cores, as far as the memory reaches. */
+      parallel: z.int().positive().max(256).optional(),
+      /** Processes that share them. */
+      workers: z.int().positive().max(64).default(1),
+      memoryMbPerJob: z.int().min(128).default(1_024),
+      /** 19: whatever else the machine does comes first. */
+      niceness: z.int().min(0).max(19).default(19),
+      onBattery: z.enum(['pause', 'work']).default('pause'),
+      /** Begin nothing while attempts of the user of this machine go on. */
+      yieldToUser: z.boolean().default(true),
+      /** One run of all tests of a task. */
+      testTimeoutS: z.int().positive().default(120),
+      /** Docker: the set-up of an environment. */
+      setupMinutes: z.int().positive().default(30),
+    })
+    .prefault({}),
+  /** Who makes the rollouts; without it there are none. A folder is from the file's own. */
+  policy: z
+    .strictObject({
+      /** edit-search, nano, the address of an OpenAI-compatible server, or a folder. */
+      use: z.string().min(1),
+      model: z.string().min(1).optional(),
+      temperature: z.number().min(0).max(2).optional(),
+    })
+    .optional(),
+  rollouts: z
+    .strictObject({
+      /** Attempts at one task by one policy. */
+      groupSize: z.int().min(1).max(64).default(8),
+      /** Complete groups that may wait for a learner; then no more are begun. */
+      groupsAhead: z.int().positive().default(64),
+      /** Of one attempt. */
+      attemptMinutes: z
+        .number()
+        .positive()
+        .max(24 * 60)
+        .default(15),
     })
     .prefault({}),
   log: z
@@ -100,7 +178,7 @@ export function loadConfig(
   const config = checkConfig(file === undefined ? {} : readToml(file), file ?? 'the configuration');
   const folder = file === undefined ? undefined : dirname(file);
   const at = (path: string): string => (folder === undefined ? path : resolve(folder, path));
-  const { tls, data } = config;
+  const { tls, data, policy } = config;
   const listen = {
     host: overrides.host ?? config.listen.host,
     port: overrides.port ?? config.listen.port,
@@ -114,8 +192,14 @@ export function loadConfig(
     ...config,
     listen,
     data: overrides.data ?? (data === undefined ? undefined : at(data)),
+    ...(policy && { policy: { ...policy, use: policyAt(policy.use, at) } }),
     tls: tls && 'certificate' in tls ? { certificate: at(tls.certificate), key: at(tls.key) } : tls,
   };
+}
+
+/** Only what looks like a path is one: the others are names and addresses. */
+function policyAt(use: string, at: (path: string) => string): string {
+  return /^\.{0,2}\//.test(use) ? at(use) : use;
 }
 
 /** Throws `ConfigError`. */

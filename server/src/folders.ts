@@ -12,6 +12,12 @@ export interface DataFolders {
   /** Uploads that are not complete. */
   readonly incoming: string;
   readonly tls: string;
+  /** Archives (files of tasks), named by their sha256. */
+  readonly trees: string;
+  /** Policy versions, a folder each. */
+  readonly policies: string;
+  /** What workers need while they work. */
+  readonly work: string;
 }
 
 export function defaultDataFolder(env: Readonly<Record<string, string | undefined>>): string {
@@ -26,8 +32,12 @@ export function openFolders(root: string): DataFolders {
     blobs: join(root, 'blobs'),
     incoming: join(root, 'incoming'),
     tls: join(root, 'tls'),
+    trees: join(root, 'trees'),
+    policies: join(root, 'policies'),
+    work: join(root, 'work'),
   };
-  for (const folder of [root, folders.blobs, folders.incoming, folders.tls]) {
+  const { blobs, incoming, tls, trees, policies, work } = folders;
+  for (const folder of [root, blobs, incoming, tls, trees, policies, work]) {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
   return folders;

@@ -24,8 +24,9 @@ process.on('exit', () => {
   if (unwritten) process.exitCode = EXIT.environment;
 });
 
-const { stdout, stderr, env } = process;
+const { stdin, stdout, stderr, env } = process;
 const code = await createProgram({
+  stdin,
   stdout,
   stderr,
   env,

@@ -1,4 +1,4 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { AGENT_VERSION } from '../core/fix/version.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import {
@@ -11,12 +11,21 @@ import { EVAL_SPLITS, evalCommand } from './commands/eval.ts';
 import { fixCommand } from './commands/fix.ts';
 import { serveCommand } from './commands/serve.ts';
 import { tasksBuildCommand } from './commands/tasks.ts';
+import { tasksAddCommand } from './commands/tasks-add.ts';
 import { tasksCheckCommand } from './commands/tasks-check.ts';
 import { testsCommand } from './commands/tests.ts';
 import { tokenCreateCommand, tokenListCommand, tokenRevokeCommand } from './commands/token.ts';
 import { exportCommand, listCommand, showCommand } from './commands/trajectories.ts';
 import type { CliContext } from './context.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import {
+  atLeastTwo,
+  positive,
+  positiveNumber,
+  temperature,
+  wholeNumber,
+} from './option-parsers.ts';
+import { addDataCommands, addOutboxCommands } from './program-data.ts';
 
 /** Builds the command line over a context; `run` resolves with the exit code and never rejects. */
 export function createProgram(context: CliContext): {
@@ -134,6 +143,15 @@ export function createProgram(context: CliContext): {
     .option('--json', 'one JSON document on standard output', false)
     .action(act((path: string, options) => tasksCheckCommand(path, options, context)));
 
+  tasks
+    .command('add')
+    .description('Give a file of tasks to the training server of this machine')
+    .argument('<file>', 'as `tasks build` writes it')
+    .option('--config <file>', 'configuration of the server')
+    .option('--data <dir>', 'data folder of the server')
+    .option('--json', 'one JSON document on standard output', false)
+    .action(act((file: string, options) => tasksAddCommand(file, options, context)));
+
   program
     .command('eval')
     .description('Measure a policy on tasks, or compare two measurements')
@@ -232,12 +250,12 @@ export function createProgram(context: CliContext): {
     .action(act((options) => serveCommand(options, context)));
 
   const token = program.command('token').description('Tokens for the training server');
-  const tokenPlace = (command: Command): Command =>
+  const serverPlace = (command: Command): Command =>
     command
       .option('--config <file>', 'configuration of the server')
       .option('--data <dir>', 'data folder of the server')
       .option('--json', 'one JSON document on standard output', false);
-  tokenPlace(token.command('create'))
+  serverPlace(token.command('create'))
     .description('Make a token; it is shown once')
     .argument('<name>', 'who it is for')
     .addOption(
@@ -246,13 +264,16 @@ export function createProgram(context: CliContext): {
         .default('contributor'),
     )
     .action(act((name: string, options) => tokenCreateCommand(name, options, context)));
-  tokenPlace(token.command('list'))
+  serverPlace(token.command('list'))
     .description('List tokens')
     .action(act((options) => tokenListCommand(options, context)));
-  tokenPlace(token.command('revoke'))
+  serverPlace(token.command('revoke'))
     .description('Make a token worthless')
     .argument('<id>', 'see `token list`')
     .action(act((id: string, options) => tokenRevokeCommand(id, options, context)));
+
+  addDataCommands(program, { act, context });
+  addOutboxCommands(program, { act, context });
 
   return {
     async run(argv) {
@@ -333,39 +354,4 @@ function testTimeoutOption(): Option {
 
 function collect(value: string, earlier: readonly string[]): string[] {
   return [...earlier, value];
-}
-
-function positive(value: string): number {
-  const number = Number(value);
-  if (!Number.isInteger(number) || number < 1)
-    throw new InvalidArgumentError('must be a whole number above 0.');
-  return number;
-}
-
-function atLeastTwo(value: string): number {
-  const number = Number(value);
-  if (!Number.isInteger(number) || number < 2)
-    throw new InvalidArgumentError('must be a whole number, 2 or above.');
-  return number;
-}
-
-function wholeNumber(value: string): number {
-  const number = Number(value);
-  if (value.trim() === '' || !Number.isInteger(number) || number < 0)
-    throw new InvalidArgumentError('must be a whole number, 0 or above.');
-  return number;
-}
-
-function temperature(value: string): number {
-  const number = Number(value);
-  if (value.trim() === '' || !Number.isFinite(number) || number < 0 || number > 2)
-    throw new InvalidArgumentError('must be a number from 0 to 2.');
-  return number;
-}
-
-function positiveNumber(value: string): number {
-  const number = Number(value);
-  if (!Number.isFinite(number) || number <= 0)
-    throw new InvalidArgumentError('must be a number above 0.');
-  return number;
 }

@@ -1,19 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
+import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import { httpStatus, ProtocolError, toWire } from '../../../src/core/protocol/errors.ts';
+import type { StatusSnapshot } from '../../../src/core/protocol/server-messages.ts';
 import type { RateLimit } from '../auth/rate-limit.ts';
 import type { TlsMaterial } from '../auth/tls.ts';
-import type { Identity } from '../store/tokens.ts';
+import { bearer } from './bearer.ts';
+import { addFileRoutes, type FileParts } from './files.ts';
 import type { Metrics } from './metrics.ts';
 
-export interface HttpParts {
+export interface HttpParts extends FileParts {
   readonly log: Logger;
   readonly tls: TlsMaterial | undefined;
   readonly version: string;
+  /** A connection over which nothing moves for so long is closed. */
+  readonly idleMs: number;
   readonly metrics: Metrics;
   readonly requestRate: RateLimit;
-  readonly authenticate: (token: string, address: string) => Identity;
+  /** Without one the server keeps what comes and runs nothing of it. */
+  readonly sandbox: () => StatusSnapshot['sandbox']['state'];
 }
 
 /** Nothing is sent to the server over HTTP that is larger. */
@@ -27,7 +32,10 @@ export function createApp(parts: HttpParts): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT,
     genReqId: () => randomUUID(),
-    connectionTimeout: 30_000,
+    // A socket over which nothing moves is closed: also of a client that does not read what it asked for.
+    connectionTimeout: parts.idleMs,
+    // A long name is told what is wrong with it, as any other.
+    routerOptions: { maxParamLength: 1_024 },
     requestTimeout: 30_000,
   };
   const app: FastifyInstance = tls
@@ -60,20 +68,14 @@ export function createApp(parts: HttpParts): FastifyInstance {
     throw new ProtocolError('not_found', 'there is nothing at this address');
   });
 
-  app.get('/healthz', async () => ({ status: 'ok', version }));
+  app.get('/healthz', async () => ({ status: 'ok', version, sandbox: parts.sandbox() }));
   app.get('/metrics', async (request, reply) => {
     const { role } = parts.authenticate(bearer(request), request.ip);
     if (role !== 'admin') throw new ProtocolError('forbidden', 'metrics are for admins');
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics());
   });
+  addFileRoutes(app, parts);
   return app;
-}
-
-/** Throws `ProtocolError`. The token stands in the header alone: addresses end up in logs. */
-function bearer(request: FastifyRequest): string {
-  const [, token] = /^Bearer (\S{1,256})$/.exec(request.headers.authorization ?? '') ?? [];
-  if (token !== undefined) return token;
-  throw new ProtocolError('unauthorized', 'send a token: Authorization: Bearer pa_…');
 }
 
 function asProtocolError(error: unknown): ProtocolError {

@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { StatusSnapshot } from '../../../src/core/protocol/server-messages.ts';
 import type { LiveCounters } from '../live/parts.ts';
+import { addWorkGauges } from './work-metrics.ts';
 
 export interface Metrics extends LiveCounters {
   readonly registry: Registry;
@@ -30,6 +31,7 @@ export function createMetrics(snapshot: () => StatusSnapshot): Metrics {
       this.set(snapshot().connections);
     },
   });
+  addWorkGauges(registry, snapshot);
   return {
     registry,
     errors: new Counter({

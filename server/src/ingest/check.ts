@@ -141,6 +141,6 @@ function notUploadable(begin: UploadBegin, problem: string): ProtocolError {
   );
 }
 
-function sha256(bytes: Buffer): string {
+export function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }

@@ -74,11 +74,19 @@ export function createIngest({ config, receiver, blobs, table, meta }: IngestPar
         );
         // Others of this contributor may have been stored since it began.
         checkQuota(begin, contributor);
-        await blobs.adopt(incoming.file, incoming.path, begin.upload);
-        const result = await table.add(entry);
-        if (result === 'conflict') throw conflict(begin);
+        // Between its name and its entry nothing else may take the file for one that nobody needs.
+        const release = blobs.hold(begin.upload);
+        let duplicate: boolean;
+        try {
+          await blobs.adopt(incoming.file, incoming.path, begin.upload);
+          const result = await table.add(entry);
+          if (result === 'conflict') throw conflict(begin);
+          duplicate = result === 'duplicate';
+        } finally {
+          release();
+        }
         await incoming.close(true);
-        return { duplicate: result === 'duplicate', claim: 'waiting' };
+        return { duplicate, claim: 'waiting' };
       } catch (error) {
         // A full disk or a lost lock is not the content's fault: it stays, to be taken up.
         await incoming.close(!(error instanceof ProtocolError) || error.code === 'unknown_upload');
@@ -88,11 +96,11 @@ export function createIngest({ config, receiver, blobs, table, meta }: IngestPar
   };
 
   function checkQuota(begin: UploadBegin, contributor: string): void {
-    const { trajectories, bytes } = table.totalsOf(contributor);
-    if (trajectories < quota.trajectories && bytes + begin.bytes <= quota.bytes) return;
+    const { kept, bytes } = table.totalsOf(contributor);
+    if (kept < quota.trajectories && bytes + begin.bytes <= quota.bytes) return;
     throw new ProtocolError(
       'quota_exceeded',
-      `${contributor} has ${trajectories} of ${quota.trajectories} trajectories and ${bytes} of ${quota.bytes} bytes stored here; attempt ${begin.attemptId} would be too much. Ask the server's admin for more.`,
+      `${contributor} has ${kept} of ${quota.trajectories} trajectories and ${bytes} of ${quota.bytes} bytes stored here; attempt ${begin.attemptId} would be too much. Ask the server's admin for more.`,
       600_000,
     );
   }

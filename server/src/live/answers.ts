@@ -28,6 +28,7 @@ export function answer(question: Question, identity: Identity, parts: LiveParts)
       }
       const state = question.action === 'pause' ? 'paused' : 'running';
       parts.meta.setState(state, question.reason);
+      parts.wake();
       const why = question.reason ? `: ${question.reason}` : '';
       parts.announce(
         `${identity.contributor} has ${state === 'paused' ? 'paused' : 'resumed'} the server${why}`,

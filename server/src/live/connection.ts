@@ -167,11 +167,18 @@ export function createConnection(
     if (socket.readyState === socket.OPEN) socket.ping();
   }, timing.heartbeatMs);
 
+  const stall = setInterval(() => {
+    // What was read and not dealt with yet is this side's own slowness.
+    const stalled = waitingBytes === 0 ? uploads?.stalled() : undefined;
+    if (stalled) end(stalled);
+  }, timing.stallMs);
+
   const closed = new Promise<void>((resolve) => {
     socket.on('close', () => {
       ended = true;
       clearTimeout(helloTimer);
       clearInterval(heartbeat);
+      clearInterval(stall);
       queue = queue.then(() => uploads?.close()).catch(fail);
       queue.then(resolve, resolve);
     });

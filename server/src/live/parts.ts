@@ -23,6 +23,8 @@ export interface LiveParts {
   readonly snapshot: () => StatusSnapshot;
   /** Tells everybody who follows. */
   readonly announce: (text: string) => void;
+  /** Something has come, or the server was paused or resumed. */
+  readonly wake: () => void;
 }
 
 export interface LiveCounters {

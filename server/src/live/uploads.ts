@@ -1,6 +1,7 @@
 import type { UploadBegin } from '../../../src/core/protocol/client-messages.ts';
 import { ProtocolError, toWire } from '../../../src/core/protocol/errors.ts';
 import type { Chunk } from '../../../src/core/protocol/frame.ts';
+import { STALL_BYTES } from '../../../src/core/protocol/limits.ts';
 import type { ServerMessage } from '../../../src/core/protocol/server-messages.ts';
 import type { Stored } from '../ingest/ingest.ts';
 import { type Incoming, unknownUpload } from '../ingest/receive.ts';
@@ -11,6 +12,8 @@ export interface Uploads {
   begin(begin: UploadBegin): Promise<void>;
   chunk(chunk: Chunk): Promise<void>;
   cancel(upload: string): Promise<void>;
+  /** Since it was asked last: an upload that was open then and has hardly got on. */
+  stalled(): ProtocolError | undefined;
   /** What arrived stays, to be taken up. Waits for what is being stored. */
   close(): Promise<void>;
 }
@@ -23,6 +26,7 @@ export function createUploads(
 ): Uploads {
   const open = new Map<string, Incoming>();
   const finishing = new Set<Promise<void>>();
+  let before = new Map<Incoming, number>();
 
   const refuse = (upload: string, error: unknown): void => {
     const known = error instanceof ProtocolError ? error : storageError(error);
@@ -47,6 +51,7 @@ export function createUploads(
       .then((stored) => {
         acknowledge(begin, stored);
         timer();
+        parts.wake();
       })
       .catch((error: unknown) => refuse(begin.upload, error))
       .finally(() => finishing.delete(done));
@@ -108,6 +113,20 @@ export function createUploads(
       if (!incoming) return refuse(upload, unknownUpload(upload));
       open.delete(upload);
       await incoming.close(false);
+    },
+
+    stalled() {
+      const since = before;
+      before = new Map([...open.values()].map((incoming) => [incoming, incoming.offset]));
+      for (const [incoming, start] of since) {
+        const { begin, offset } = incoming;
+        if (open.get(begin.upload) !== incoming || offset - start >= STALL_BYTES) continue;
+        return new ProtocolError(
+          'timeout',
+          `upload ${begin.upload.slice(0, 12)} stands at byte ${offset} of ${begin.bytes}: ${offset - start} bytes came within ${parts.config.timing.stallMs} ms. Connect again to go on there.`,
+        );
+      }
+      return undefined;
     },
 
     async close() {

@@ -1,4 +1,6 @@
-import { type FileHandle, mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { rmSync, statSync } from 'node:fs';
+import { type FileHandle, mkdir, readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncFolder } from '../../../src/core/platform/sync-folder.ts';
 
@@ -8,19 +10,42 @@ export interface BlobStore {
    * then the name have reached the disk. Its name is the hash alone: nothing that a client chose.
    */
   adopt(file: FileHandle, path: string, sha256: string): Promise<void>;
+  pathOf(sha256: string): string;
   read(sha256: string): Promise<Buffer>;
-  remove(sha256: string): Promise<void>;
+  /** Until it is let go, `removeUnless` leaves it alone: what has no entry yet may get one. */
+  hold(sha256: string): () => void;
+  /**
+   * Removes a file that nobody holds and that is not `needed`, which is asked at that very moment: nothing else of
+   * this process runs in between. True where it is gone.
+   *
+   * @param settledMs leaves alone what was written in the last so many milliseconds
+   */
+  removeUnless(sha256: string, needed: () => boolean, settledMs?: number): boolean;
+  /** Names of what is there, folder by folder. */
+  names(): AsyncGenerator<readonly string[], void, undefined>;
 }
 
 const NAME = /^[0-9a-f]{64}$/;
 
+/** Milliseconds by the clock of files; endless where there is no file. */
+function writtenAgo(path: string): number {
+  const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  return written === undefined ? Number.POSITIVE_INFINITY : Date.now() - written;
+}
+
+export function sha256Of(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
 export function createBlobStore(folder: string): BlobStore {
   const known = new Set<string>();
+  const held = new Map<string, number>();
   const pathOf = (sha256: string): string => {
     if (!NAME.test(sha256)) throw new RangeError(`'${sha256}' is no sha256`);
     return join(folder, sha256.slice(0, 2), sha256);
   };
   return {
+    pathOf,
     async adopt(file, path, sha256) {
       const to = pathOf(sha256);
       const parent = join(folder, sha256.slice(0, 2));
@@ -34,6 +59,29 @@ export function createBlobStore(folder: string): BlobStore {
       await syncFolder(parent);
     },
     read: (sha256) => readFile(pathOf(sha256)),
-    remove: (sha256) => rm(pathOf(sha256), { force: true }),
+    hold(sha256) {
+      held.set(sha256, (held.get(sha256) ?? 0) + 1);
+      let holding = true;
+      return () => {
+        if (!holding) return;
+        holding = false;
+        const left = (held.get(sha256) ?? 1) - 1;
+        if (left === 0) held.delete(sha256);
+        else held.set(sha256, left);
+      };
+    },
+    removeUnless(sha256, needed, settledMs = 0) {
+      if (held.has(sha256) || needed()) return false;
+      if (settledMs > 0 && writtenAgo(pathOf(sha256)) < settledMs) return false;
+      rmSync(pathOf(sha256), { force: true });
+      return true;
+    },
+    async *names() {
+      for (const part of await readdir(folder)) {
+        if (!/^[0-9a-f]{2}$/.test(part)) continue;
+        const names = await readdir(join(folder, part));
+        yield names.filter((name) => NAME.test(name));
+      }
+    },
   };
 }

@@ -1,5 +1,7 @@
 import { chmodSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { RETENTION_SCHEMA } from './retention-schema.ts';
+import { WORK_SCHEMA } from './work-schema.ts';
 
 export type Db = Database.Database;
 
@@ -83,6 +85,8 @@ const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE INDEX series_name ON series (name, cursor);
   `,
+  RETENTION_SCHEMA,
+  WORK_SCHEMA,
 ];
 
 /**

@@ -29,6 +29,8 @@ export type AddResult = 'added' | 'duplicate' | 'conflict';
 
 export interface Totals {
   readonly trajectories: number;
+  /** Those whose content is here; bytes are of these. */
+  readonly kept: number;
   readonly bytes: number;
 }
 
@@ -52,7 +54,7 @@ interface Waiting {
 }
 
 const foundSchema = z.object({ content: z.string(), claim: claimSchema });
-const totalsSchema = z.object({ trajectories: z.number(), bytes: z.number() });
+const totalsSchema = z.object({ trajectories: z.number(), kept: z.number(), bytes: z.number() });
 
 export function createTrajectoryTable(db: Db): TrajectoryTable {
   const insert = db.prepare(`
@@ -65,7 +67,9 @@ export function createTrajectoryTable(db: Db): TrajectoryTable {
   const select = db.prepare(
     'SELECT content, claim FROM trajectories WHERE contributor = ? AND attempt_id = ?',
   );
-  const sums = 'coalesce(sum(trajectories), 0) AS trajectories, coalesce(sum(bytes), 0) AS bytes';
+  const sums = ['trajectories', 'kept', 'bytes']
+    .map((column) => `coalesce(sum(${column}), 0) AS ${column}`)
+    .join(', ');
   const ofContributor = db.prepare(`SELECT ${sums} FROM totals WHERE contributor = ?`);
   const byClaim = db.prepare(`SELECT claim, ${sums} FROM totals GROUP BY claim`);
 
@@ -110,7 +114,7 @@ export function createTrajectoryTable(db: Db): TrajectoryTable {
     },
     totalsOf: (contributor) => totalsSchema.parse(ofContributor.get(contributor)),
     totalsByClaim() {
-      const none: Totals = { trajectories: 0, bytes: 0 };
+      const none: Totals = { trajectories: 0, kept: 0, bytes: 0 };
       const totals: Record<Claim, Totals> = {
         waiting: none,
         holds: none,
@@ -118,7 +122,7 @@ export function createTrajectoryTable(db: Db): TrajectoryTable {
         unverifiable: none,
       };
       const rows = z.array(totalsSchema.extend({ claim: claimSchema })).parse(byClaim.all());
-      for (const { claim, trajectories, bytes } of rows) totals[claim] = { trajectories, bytes };
+      for (const { claim, ...of } of rows) totals[claim] = of;
       return totals;
     },
     settled: async () => flushed,

@@ -1,6 +1,7 @@
 import type { Role } from '../../core/protocol/values.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { plural } from '../render/style.ts';
 import { placeOf } from './serve.ts';
 import { explainMissingDatabase, loadServer, type PlaceOptions } from './server-bundle.ts';
 
@@ -31,10 +32,14 @@ export async function tokenListCommand(
   if (options.json) context.stdout.write(`${JSON.stringify({ tokens }, null, 2)}\n`);
   else if (tokens.length === 0) context.stdout.write('There are no tokens yet.\n');
   else {
-    for (const { id, name, role, createdAt, revokedAt } of tokens) {
-      const state = revokedAt === null ? '' : `  revoked ${revokedAt.slice(0, 10)}`;
+    for (const { id, name, role, createdAt, revokedAt, brokenClaims } of tokens) {
+      const revoked = revokedAt === null ? '' : `  revoked ${revokedAt.slice(0, 10)}`;
+      const flag =
+        brokenClaims === 0
+          ? ''
+          : `  ${plural(brokenClaims, 'reward')} claimed that ${brokenClaims === 1 ? 'does' : 'do'} not hold`;
       context.stdout.write(
-        `${id}  ${role.padEnd(11)}  ${createdAt.slice(0, 10)}  ${name}${state}\n`,
+        `${id}  ${role.padEnd(11)}  ${createdAt.slice(0, 10)}  ${name}${revoked}${flag}\n`,
       );
     }
   }

@@ -8,7 +8,12 @@ import { SandboxFailure, type SandboxProvider, WORKSPACE } from '../sandbox/sand
 import { openTask } from '../tasks/open-task.ts';
 import type { Task } from '../tasks/task.ts';
 import type { FileTree } from '../tasks/tree.ts';
-import { type EnsureOptions, ensureEnvironment, type ReadyEnvironment } from './build.ts';
+import {
+  type EnsureOptions,
+  ensureEnvironment,
+  type ReadyEnvironment,
+  type SessionEnvironment,
+} from './build.ts';
 import { type DetectedEnvironment, detectEnvironment } from './detect/detect.ts';
 import type { Language } from './detect/recipe.ts';
 
@@ -106,20 +111,48 @@ async function check(
   environment: ReadyEnvironment,
   options: AdmitOptions & { readonly repeats: number },
 ): Promise<AdmitOutcome> {
-  const { provider, stateDir, testTimeoutMs, signal, repeats } = options;
   const folder = join(options.folder, task.id.slice(0, 16));
   await mkdir(folder, { recursive: true });
-  const opened = await openTask(task, tree, 'grading', {
-    ...{ provider, stateDir, folder, testTimeoutMs, signal, environment },
-    runs: repeats,
-  });
+  const checked = await checkTask(task, tree, { ...options, folder, environment });
+  if (checked.kind !== 'reproduces') return checked;
+  return { kind: 'admitted', environment, repeats: options.repeats };
+}
+
+export interface CheckOptions {
+  readonly provider: SandboxProvider;
+  readonly stateDir: string;
+  /** An empty folder for the task's files; they stay. */
+  readonly folder: string;
+  readonly testTimeoutMs: number;
+  /** Docker: where the task's packages are installed. */
+  readonly environment?: SessionEnvironment | undefined;
+  readonly repeats: number;
+  readonly signal: AbortSignal;
+}
+
+export type CheckOutcome =
+  | { readonly kind: 'reproduces' }
+  | Exclude<AdmitOutcome, { readonly kind: 'admitted' }>;
+
+/**
+ * Does the task do here what it says, with its packages where they are? Rejects with `SandboxFailure`
+ * or the signal's reason.
+ */
+export async function checkTask(
+  task: Task,
+  tree: FileTree,
+  options: CheckOptions,
+): Promise<CheckOutcome> {
+  const { provider, folder, signal, repeats, environment } = options;
+  const opened = await openTask(task, tree, 'grading', { ...options, runs: repeats });
   if (opened.kind === 'problem') {
     // A sandbox that broke says nothing about the task; one that works does.
-    await probe(provider, environment, folder, signal);
+    await probe(provider, environment?.image, folder, signal);
     return notReproducible(opened.reason, opened.remedy);
   }
   const { setup, baseline } = opened;
-  const leak = await solutionInside(task, tree, setup, signal);
+  // Without a set-up nothing was installed that could hold it.
+  const leak = environment && (await solutionInside(task, tree, setup, signal));
   if (leak !== undefined) {
     return notReproducible(
       `The environment holds the solution: ${leak} is the file without the bug.`,
@@ -139,17 +172,20 @@ async function check(
       );
     }
   }
-  return { kind: 'admitted', environment, repeats };
+  return { kind: 'reproduces' };
 }
 
-function notReproducible(reason: string, log = ''): AdmitOutcome {
+function notReproducible(
+  reason: string,
+  log = '',
+): Extract<AdmitOutcome, { kind: 'not-reproducible' }> {
   return { kind: 'not-reproducible', reason, log };
 }
 
 /** Rejects with `SandboxFailure` where not even `true` runs. */
 async function probe(
   provider: SandboxProvider,
-  { image }: ReadyEnvironment,
+  image: string | undefined,
   tree: string,
   signal: AbortSignal,
 ): Promise<void> {
@@ -159,7 +195,7 @@ async function probe(
       toolchain: { path: [], mounts: [], env: {} },
       toolbox: {},
       limits: { processes: 64, fileBytes: 1024 ** 2 },
-      image,
+      ...(image === undefined ? {} : { image }),
     },
     signal,
   );

@@ -1,22 +1,18 @@
 import type { TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
-import { isLoopbackHostname } from '../platform/loopback.ts';
 import type { ClientMessage } from '../protocol/client-messages.ts';
 import { ProtocolError, type WireError } from '../protocol/errors.ts';
 import { type Chunk, encodeChunk } from '../protocol/frame.ts';
 import { HELLO_TIMEOUT_MS, MAX_WAITING_BYTES, SILENCE_MS } from '../protocol/limits.ts';
 import { parseServerMessage } from '../protocol/messages.ts';
 import { LIVE_PATH } from '../protocol/paths.ts';
+import {
+  checkFingerprint,
+  refuseClearText,
+  type ServerAddress,
+} from '../protocol/server-address.ts';
 import type { ServerMessage, Welcome } from '../protocol/server-messages.ts';
 import { PROTOCOL_VERSIONS } from '../protocol/version.ts';
-
-export interface ServerAddress {
-  /** https://host:port, or http:// on this machine. */
-  readonly url: string;
-  readonly token: string;
-  /** sha256 of the certificate; without it the system's authorities decide. */
-  readonly fingerprint?: string;
-}
 
 export interface LiveConnection {
   readonly welcome: Welcome;
@@ -35,14 +31,10 @@ export interface LiveConnection {
 export async function connect(
   { url, token, fingerprint }: ServerAddress,
   client: { readonly name: string; readonly version: string },
+  { silenceMs = SILENCE_MS }: { readonly silenceMs?: number } = {},
 ): Promise<LiveConnection> {
   const target = new URL(LIVE_PATH, url);
-  if (target.protocol === 'http:' && !isLoopbackHostname(target.hostname)) {
-    throw new ProtocolError(
-      'forbidden',
-      `${target.host} is another machine and its address begins with http:. Use https: tokens are not sent in the clear.`,
-    );
-  }
+  refuseClearText(target);
   target.protocol = target.protocol === 'http:' ? 'ws:' : 'wss:';
   const socket = new WebSocket(target, {
     perMessageDeflate: false,
@@ -51,12 +43,21 @@ export async function connect(
     // A pinned certificate is compared below, before anything is sent.
     rejectUnauthorized: fingerprint === undefined,
   });
-  const inbox = createInbox(socket);
+  const inbox = createInbox(socket, silenceMs);
   await new Promise<void>((resolve, reject) => {
     socket.once('open', resolve);
     socket.once('error', reject);
   });
-  if (fingerprint !== undefined) checkFingerprint(socket, fingerprint, target.host);
+  if (fingerprint !== undefined) {
+    // ws keeps the socket to itself; its certificate is asked for nowhere else.
+    const { _socket: raw } = socket as unknown as { readonly _socket?: TLSSocket };
+    try {
+      checkFingerprint(raw, fingerprint, target.host);
+    } catch (error) {
+      socket.terminate();
+      throw error;
+    }
+  }
   const send = (message: ClientMessage): void => {
     if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(message));
   };
@@ -83,23 +84,11 @@ export function fromWire({ code, message, retryAfterMs }: WireError): ProtocolEr
   return new ProtocolError(code, message, retryAfterMs);
 }
 
-function checkFingerprint(socket: WebSocket, expected: string, host: string): void {
-  // ws keeps the socket to itself; its certificate is asked for nowhere else.
-  const { _socket: raw } = socket as unknown as { readonly _socket?: TLSSocket };
-  const found =
-    raw && 'getPeerCertificate' in raw ? raw.getPeerCertificate().fingerprint256 : undefined;
-  const plain = (text: string | undefined): string =>
-    (text ?? '').replaceAll(':', '').toLowerCase();
-  if (plain(found) === plain(expected) && found) return;
-  socket.terminate();
-  throw new ProtocolError(
-    'unauthorized',
-    `${host} shows another certificate (${found ?? 'none'}) than the pinned one. If the server was set up anew, ask its admin for the fingerprint; otherwise somebody is between you and it. Nothing was sent.`,
-  );
-}
-
 /** Messages wait here until they are asked for; a connection that falls silent is given up. */
-function createInbox(socket: WebSocket): { readonly next: LiveConnection['next'] } {
+function createInbox(
+  socket: WebSocket,
+  silenceMs: number,
+): { readonly next: LiveConnection['next'] } {
   const messages: ServerMessage[] = [];
   let ended = false;
   let broken: Error | undefined;
@@ -108,9 +97,9 @@ function createInbox(socket: WebSocket): { readonly next: LiveConnection['next']
   const heard = (): void => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      broken ??= new ProtocolError('timeout', `the server was silent for ${SILENCE_MS / 1000} s`);
+      broken ??= new ProtocolError('timeout', `the server was silent for ${silenceMs / 1000} s`);
       socket.terminate();
-    }, SILENCE_MS);
+    }, silenceMs);
   };
   heard();
   socket.on('ping', heard);

@@ -6,6 +6,8 @@ import { attemptIdSchema, sha256Schema } from '../protocol/values.ts';
 export const outboxEntrySchema = z.strictObject({
   version: z.literal(1),
   attemptId: attemptIdSchema,
+  /** Hash of the path of the workspace whose consent put it here. */
+  workspace: z.string().regex(/^[0-9a-f]{16}$/),
   /** sha256 of the packed bytes. */
   upload: sha256Schema,
   bytes: z.int().positive(),
@@ -18,6 +20,8 @@ export const outboxEntrySchema = z.strictObject({
     z.strictObject({ kind: z.literal('sent'), at: z.iso.datetime(), serverId: z.string() }),
     /** It would be refused again. */
     z.strictObject({ kind: z.literal('refused'), at: z.iso.datetime(), error: wireErrorSchema }),
+    /** By the user; the bytes are gone from here. */
+    z.strictObject({ kind: z.literal('withdrawn'), at: z.iso.datetime() }),
   ]),
 });
 

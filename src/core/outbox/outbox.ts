@@ -7,6 +7,7 @@ import type { WireError } from '../protocol/errors.ts';
 import { MAX_CONTENT_BYTES, MAX_UPLOAD_BYTES } from '../protocol/limits.ts';
 import { toJsonLines } from '../trajectories/export.ts';
 import type { Trajectory } from '../trajectories/trajectory.ts';
+import type { Permit } from './consent.ts';
 import { writeDurably } from './durable.ts';
 import { type OutboxEntry, outboxEntrySchema } from './entry.ts';
 
@@ -19,7 +20,9 @@ export type EnqueueResult =
   | { readonly kind: 'known'; readonly entry: OutboxEntry }
   /** What waits would take up more than is allowed. */
   | { readonly kind: 'full'; readonly message: string }
-  | { readonly kind: 'too-large'; readonly message: string };
+  | { readonly kind: 'too-large'; readonly message: string }
+  /** It was taken back in the meantime. */
+  | { readonly kind: 'no-consent' };
 
 export type WithdrawResult = 'withdrawn' | 'sent' | 'missing';
 
@@ -39,18 +42,23 @@ const DEFAULT_LIMITS: OutboxLimits = {
 
 export interface Outbox {
   /**
-   * Written to disk before it resolves. The caller has asked `uploadable` and the user. Putting the
-   * same attempt in twice is the same as once.
+   * Written to disk before it resolves. The caller has asked `uploadable`; the permit says that the user
+   * was asked. Putting the same attempt in twice is the same as once.
    */
-  enqueue(trajectory: Trajectory): Promise<EnqueueResult>;
+  enqueue(trajectory: Trajectory, permit: Permit): Promise<EnqueueResult>;
   /** Oldest first. */
   list(): Promise<readonly OutboxEntry[]>;
   /** What would be sent, unpacked. undefined where it was sent, or there is none. */
   content(attemptId: string): Promise<Buffer | undefined>;
   /** The bytes that are sent. */
   packed(entry: OutboxEntry): Promise<Buffer | undefined>;
-  /** What was sent cannot be taken back here. */
+  /**
+   * The bytes go; the entry stays and says so, so that nothing puts it in again by itself. What was sent
+   * cannot be taken back here.
+   */
   withdraw(attemptId: string): Promise<WithdrawResult>;
+  /** All of a workspace that was not sent: its consent is gone. Nothing of them stays. */
+  forget(workspace: string): Promise<number>;
   /** Acknowledged: the bytes go. */
   markSent(entry: OutboxEntry, serverId: string): Promise<void>;
   /** `refused`: it stays to be looked at, and is not sent again. */
@@ -95,16 +103,23 @@ export function createOutbox(root: string, limits: OutboxLimits = DEFAULT_LIMITS
       (a, b) => compare(a.queuedAt, b.queuedAt) || compare(a.attemptId, b.attemptId),
     );
   };
+  const drop = async (attemptId: string): Promise<void> => {
+    await rm(entryPath(attemptId), { force: true });
+    await rm(bytesPath(attemptId), { force: true });
+  };
   const change = async (entry: OutboxEntry, state: OutboxEntry['state']): Promise<boolean> => {
     // Withdrawn in the meantime: it must not come back.
-    if ((await find(entry.attemptId)) === undefined) return false;
+    const now = await find(entry.attemptId);
+    if (now === undefined || (now.state.kind === 'withdrawn' && state.kind !== 'sent'))
+      return false;
     await save({ ...entry, state });
     return true;
   };
 
   return {
     list,
-    async enqueue(trajectory) {
+    async enqueue(trajectory, permit) {
+      if (!(await permit.stillGiven())) return { kind: 'no-consent' };
       const { attemptId } = trajectory.header;
       const known = await find(attemptId);
       if (known) return { kind: 'known', entry: known };
@@ -116,7 +131,7 @@ export function createOutbox(root: string, limits: OutboxLimits = DEFAULT_LIMITS
           message: `attempt ${attemptId} has ${content.length} bytes (${bytes.length} packed); no server takes more than ${MAX_CONTENT_BYTES} (${MAX_UPLOAD_BYTES} packed)`,
         };
       }
-      const waiting = (await list()).filter(({ state }) => state.kind !== 'sent');
+      const waiting = (await list()).filter(takesRoom);
       const used = waiting.reduce((sum, entry) => sum + entry.bytes, 0);
       if (waiting.length >= limits.maxEntries || used + bytes.length > limits.maxBytes) {
         return {
@@ -129,6 +144,7 @@ export function createOutbox(root: string, limits: OutboxLimits = DEFAULT_LIMITS
       const entry: OutboxEntry = {
         version: 1,
         attemptId,
+        workspace: permit.workspace,
         upload: sha256(bytes),
         bytes: bytes.length,
         contentSha256: sha256(content),
@@ -137,12 +153,15 @@ export function createOutbox(root: string, limits: OutboxLimits = DEFAULT_LIMITS
         state: { kind: 'waiting' },
       };
       await save(entry);
-      return { kind: 'queued', entry };
+      // Whoever took it back while this wrote has not seen the entry.
+      if (await permit.stillGiven()) return { kind: 'queued', entry };
+      await drop(attemptId);
+      return { kind: 'no-consent' };
     },
 
     async content(attemptId) {
       const entry = await find(attemptId);
-      if (!entry || entry.state.kind === 'sent') return undefined;
+      if (!entry || !takesRoom(entry)) return undefined;
       const bytes = await readIfThere(bytesPath(attemptId));
       if (!bytes) return undefined;
       return unpack(bytes, { maxOutputLength: MAX_CONTENT_BYTES });
@@ -152,11 +171,18 @@ export function createOutbox(root: string, limits: OutboxLimits = DEFAULT_LIMITS
 
     async withdraw(attemptId) {
       const entry = await find(attemptId);
-      if (!entry) return 'missing';
+      if (!entry || entry.state.kind === 'withdrawn') return 'missing';
       if (entry.state.kind === 'sent') return 'sent';
-      await rm(entryPath(attemptId), { force: true });
+      await save({ ...entry, state: { kind: 'withdrawn', at: new Date().toISOString() } });
       await rm(bytesPath(attemptId), { force: true });
       return 'withdrawn';
+    },
+
+    async forget(workspace) {
+      const own = (await list()).filter((entry) => entry.workspace === workspace);
+      const unsent = own.filter(takesRoom);
+      for (const { attemptId } of unsent) await drop(attemptId);
+      return unsent.length;
     },
 
     async markSent(entry, serverId) {
@@ -178,6 +204,11 @@ export function createOutbox(root: string, limits: OutboxLimits = DEFAULT_LIMITS
       );
     },
   };
+}
+
+/** Its bytes are here. */
+function takesRoom({ state }: OutboxEntry): boolean {
+  return state.kind === 'waiting' || state.kind === 'refused';
 }
 
 async function readIfThere(path: string): Promise<Buffer | undefined> {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProtocolError, retryAdvice, toWire } from '../protocol/errors.ts';
-import { connect, fromWire, type LiveConnection, type ServerAddress } from './connection.ts';
+import type { ServerAddress } from '../protocol/server-address.ts';
+import { connect, fromWire, type LiveConnection } from './connection.ts';
 import type { OutboxEntry } from './entry.ts';
 import type { Outbox } from './outbox.ts';
 

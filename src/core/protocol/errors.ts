@@ -28,6 +28,10 @@ const TABLE = {
   timeout: { retry: 'reconnect', http: 408 },
   shutting_down: { retry: 'reconnect', http: 503 },
   internal: { retry: 'reconnect', http: 500 },
+  /** It was here, and retention or an admin has removed it. */
+  gone: { retry: 'never', http: 410 },
+  /** A file is not what it was stored as. */
+  damaged: { retry: 'never', http: 500 },
 } as const satisfies Record<string, { retry: RetryAdvice; http: number }>;
 
 export type RetryAdvice = 'never' | 'later' | 'reconnect';

@@ -39,5 +39,9 @@ export const HEARTBEAT_MS = 20_000;
 /** … and either side gives up a connection that was silent for so long. */
 export const SILENCE_MS = 60_000;
 
+/** In each such time an upload that is open must get on by `STALL_BYTES`, or to its end. */
+export const STALL_MS = 60_000;
+export const STALL_BYTES = 16 * KIB;
+
 /** Points of one `series` message. */
 export const MAX_SERIES_POINTS = 1_000;

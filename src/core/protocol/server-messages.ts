@@ -82,6 +82,29 @@ export const statusSnapshotSchema = z.strictObject({
     broken: count,
     unverifiable: count,
   }),
+  claims: z.strictObject({
+    /** Wait for a task that the server does not have. */
+    withoutTask: count,
+    /** Contributors with claims that did not hold, and how many. */
+    flagged: z.array(z.strictObject({ contributor: z.string(), count })),
+  }),
+  /** `missing`: nothing that contributors sent is run; it waits. */
+  sandbox: z.strictObject({ state: z.enum(['unknown', 'working', 'missing']), detail: z.string() }),
+  /** What the server does by itself; `detail`: why not, or what went wrong last. */
+  work: z.strictObject({
+    state: z.enum(['working', 'idle', 'resting']),
+    detail: z.string(),
+    running: count,
+  }),
+  tasks: z.strictObject({ new: count, admitted: count, refused: count }),
+  rollouts: z.strictObject({
+    policy: z.string().optional(),
+    groupsOpen: count,
+    groupsDone: count,
+    groupsDropped: count,
+    attempts: count,
+    invalid: count,
+  }),
 });
 export type StatusSnapshot = z.infer<typeof statusSnapshotSchema>;
 

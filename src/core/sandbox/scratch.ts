@@ -12,7 +12,7 @@ export interface Scratch {
 }
 
 /** Removes a tree also where folders are read-only or have mode 000 (overlay's work folder). */
-async function removeTree(path: string): Promise<void> {
+export async function removeTree(path: string): Promise<void> {
   const remove = (): Promise<void> => rm(path, { recursive: true, force: true, maxRetries: 3 });
   try {
     await remove();
@@ -102,4 +102,15 @@ export async function reapStale(stateDir: string = stateFolder()): Promise<numbe
     }
   }
   return removed;
+}
+
+/** Whether a process has a session open with this folder, or is about to. */
+export async function scratchInUse(stateDir: string): Promise<boolean> {
+  const parent = join(stateDir, 'scratch');
+  for (const name of await readdir(parent).catch(() => [])) {
+    if (!name.endsWith('.owner')) continue;
+    const mark = parseMark(await readFile(join(parent, name), 'utf8').catch(() => ''));
+    if (mark && (await isAlive(mark))) return true;
+  }
+  return false;
 }

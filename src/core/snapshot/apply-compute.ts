@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Blob, type BlobRepository, withBlobRepository } from './blob-repository.ts';
 import { gitFailed, mustRunGit, runGit } from './git.ts';
+import { endsWhereItSays } from './patch-end.ts';
 import { parsePatch } from './patch-format.ts';
 import { fromRawPath, isPlainPath, type RawPath, splitNul } from './raw-path.ts';
 
@@ -82,7 +83,9 @@ export async function computeApply(
     const result = await runGit(request);
     if (result.code !== 0)
       return explain(result.stderr) ?? Promise.reject(gitFailed(request, result));
-    return { kind: 'computed', changes: await readChanges(repository, before) };
+    const changes = await readChanges(repository, before);
+    const misplaced = misplacedEnds(patch, changes);
+    return misplaced.length > 0 ? refusal(misplaced) : { kind: 'computed', changes };
   });
 }
 
@@ -105,6 +108,18 @@ function changedMeanwhile(
     conflicts.push({ path: fromRawPath(part.touches[0] ?? ''), reason });
   }
   return conflicts;
+}
+
+function misplacedEnds(
+  patch: string,
+  changes: ReadonlyMap<RawPath, Blob | undefined>,
+): readonly Conflict[] {
+  return parsePatch(patch).flatMap((part) => {
+    const path = part.touches.at(-1) ?? '';
+    const blob = changes.get(path);
+    if (blob === undefined || endsWhereItSays(part.patch, blob.content)) return [];
+    return [{ path: fromRawPath(path), reason: 'does not end as the patch says' }];
+  });
 }
 
 async function readChanges(

@@ -2,10 +2,10 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
-import { readTar, writeTar } from '../snapshot/tar.ts';
+import { packTree, unpackTree } from './archive.ts';
 import type { SplitName } from './split.ts';
 import { hasOwnId, TASK_VERSION, type Task, taskSchema } from './task.ts';
-import { type FileTree, isSafePath, type TreeFile, treeHash } from './tree.ts';
+import { type FileTree, type TreeFile, treeHash, writesOutside } from './tree.ts';
 
 /** Tasks with the trees of files that they are made from. */
 export interface TaskSet {
@@ -78,29 +78,20 @@ export async function writeTaskSet(file: string, set: TaskSet): Promise<void> {
 
 async function treeLine(folder: string, hash: string, tree: FileTree | undefined): Promise<Line> {
   if (tree === undefined) throw new Error(`The set has no tree ${hash}.`);
-  const paths = [...tree.keys()].sort();
   const bytes = [...tree.values()].reduce((sum, { content }) => sum + content.length, 0);
   if (bytes <= MOST_INLINE_BYTES) {
     return {
       type: 'tree',
       hash,
       files: Object.fromEntries(
-        paths.flatMap((path) => {
-          const found = tree.get(path);
-          return found === undefined ? [] : [[path, inline(found)]];
-        }),
+        [...tree]
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+          .map(([path, found]) => [path, inline(found)]),
       ),
     };
   }
   const name = `tree-${hash.slice(0, 24)}.tar.gz`;
-  const entries = paths.flatMap((path) => {
-    const found = tree.get(path);
-    if (found === undefined) return [];
-    const kind = found.mode === '120000' ? ('link' as const) : ('file' as const);
-    const mode = found.mode === '100755' ? 0o755 : 0o644;
-    return [{ path: Buffer.from(path).toString('latin1'), kind, mode, content: found.content }];
-  });
-  await writeWhole(join(folder, name), gzipSync(writeTar(entries, 0), { level: 9 }));
+  await writeWhole(join(folder, name), packTree(tree));
   return { type: 'archive', hash, file: name };
 }
 
@@ -214,13 +205,7 @@ async function archiveTree(file: string, name: string, where: string): Promise<F
   if (!/^tree-[0-9a-f]+\.tar\.gz$/.test(name))
     throw new TaskFileError(`${where}: ${name} is no name of an archive.`);
   try {
-    const entries = readTar(gunzipSync(await readFile(join(dirname(file), name))));
-    return new Map(
-      entries.map(({ path, kind, mode, content }) => [
-        Buffer.from(path, 'latin1').toString('utf8'),
-        { mode: kind === 'link' ? '120000' : mode & 0o100 ? '100755' : '100644', content },
-      ]),
-    );
+    return unpackTree(await readFile(join(dirname(file), name)));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new TaskFileError(
@@ -230,7 +215,7 @@ async function archiveTree(file: string, name: string, where: string): Promise<F
 }
 
 function checked(tree: FileTree, hash: string, where: string): FileTree {
-  const unsafe = [...tree.keys()].find((path) => !isSafePath(path));
+  const unsafe = writesOutside(tree);
   if (unsafe !== undefined)
     throw new TaskFileError(`${where}: ${JSON.stringify(unsafe)} leads out of the tree.`);
   if (treeHash(tree) !== hash)

@@ -60,6 +60,39 @@ export function isSafePath(path: string): boolean {
   );
 }
 
+/**
+ * The first path with which a tree would write outside of its folder: an unsafe name, or a file below a
+ * link or another file. Then nothing of it may be written.
+ */
+export function writesOutside(tree: FileTree): string | undefined {
+  return [...tree.keys()].find((path) => {
+    if (!isSafePath(path)) return true;
+    const parts = path.split('/');
+    return parts.some((_, at) => at > 0 && tree.has(parts.slice(0, at).join('/')));
+  });
+}
+
+/** The first link of a tree that leads out of its folder, of a tree that does not write outside. */
+export function leadsOutside(tree: FileTree): string | undefined {
+  return [...tree].find(
+    ([path, { mode, content }]) =>
+      mode === '120000' && !staysInside(content.toString('utf8'), path.split('/').length - 1),
+  )?.[0];
+}
+
+/**
+ * `..` at the front alone: behind a name it means the parent of wherever that name leads. The folder
+ * of the link is no link itself, so the depth is the real one.
+ */
+function staysInside(target: string, depth: number): boolean {
+  if (target === '' || target.startsWith('/') || target.includes('\0')) return false;
+  const parts = target.split('/').filter((part) => part !== '' && part !== '.');
+  const down = parts.findIndex((part) => part !== '..');
+  const up = down === -1 ? parts.length : down;
+  const rest = parts.slice(up);
+  return up <= depth && rest.every((part) => part !== '..' && part.toLowerCase() !== '.git');
+}
+
 /** All files of a snapshot's base, without its repository. */
 export async function readTree(root: string): Promise<FileTree> {
   const tree = new Map<string, TreeFile>();

@@ -7,10 +7,10 @@ import { createOutbox } from '../../../src/core/outbox/outbox.ts';
 import { sendWaiting } from '../../../src/core/outbox/sender.ts';
 import { tempFolder } from '../../support/temp.ts';
 import { describeKills } from './kills.ts';
-import { bundledPrograms, makeToken, startServerProcess, trajectory } from './world.ts';
+import { bundledPrograms, makeToken, permit, startServerProcess, trajectory } from './world.ts';
 
 const client = { name: 'test', version: '0.0.0' };
-const programs = bundledPrograms();
+const programs = bundledPrograms('server', 'client');
 describeKills(5, programs);
 
 const strace = spawnSync('strace', ['-e', 'trace=write', 'true']);
@@ -32,7 +32,7 @@ describe.skipIf(!canTrace)(
         ],
       ]);
       const outbox = createOutbox(await tempFolder());
-      await outbox.enqueue(trajectory('traced', 100_000));
+      await outbox.enqueue(trajectory('traced', 100_000), await permit());
       expect(await sendWaiting(outbox, { url, token }, { client })).toMatchObject({ sent: 1 });
       // strace itself hears no signal while it traces.
       const traced = once(child, 'exit');

@@ -8,6 +8,7 @@ import {
   kill,
   makeToken,
   type Programs,
+  permit,
   startServerProcess,
   storedAttempts,
   trajectory,
@@ -25,7 +26,8 @@ export function describeKills(kills: number, programs: () => Programs): void {
       { length: records },
       (_, index) => `kill-${String(index).padStart(4, '0')}`,
     );
-    for (const id of ids) await outbox.enqueue(trajectory(id, 60_000));
+    const allowed = await permit();
+    for (const id of ids) await outbox.enqueue(trajectory(id, 60_000), allowed);
 
     let server = await startServerProcess(programs().server, data, 0);
     const port = Number(new URL(server.url).port);

@@ -8,7 +8,7 @@ import { createProgram } from '../../../src/cli/program.ts';
 import { connect } from '../../../src/core/outbox/connection.ts';
 import { createOutbox } from '../../../src/core/outbox/outbox.ts';
 import { tempFolder } from '../../support/temp.ts';
-import { startWorld, trajectory } from './world.ts';
+import { permit, startWorld, trajectory } from './world.ts';
 
 const client = { name: 'test', version: '0.0.0' };
 
@@ -130,10 +130,13 @@ test('an outbox is bounded, can be looked into, and gives back what was not sent
     maxSent: 1,
   });
   expect(await outbox.list()).toEqual([]);
+  const allowed = await permit();
   const first = trajectory('one', 10_000);
-  expect(await outbox.enqueue(first)).toMatchObject({ kind: 'queued' });
-  expect(await outbox.enqueue(first)).toMatchObject({ kind: 'known' });
-  expect(await outbox.enqueue(trajectory('huge', 200_000))).toMatchObject({ kind: 'full' });
+  expect(await outbox.enqueue(first, allowed)).toMatchObject({ kind: 'queued' });
+  expect(await outbox.enqueue(first, allowed)).toMatchObject({ kind: 'known' });
+  expect(await outbox.enqueue(trajectory('huge', 200_000), allowed)).toMatchObject({
+    kind: 'full',
+  });
   expect(String(await outbox.content('one'))).toContain('"attemptId":"one"');
   // A restart finds it again, and what a crash left half-written is not taken for an entry.
   await writeFile(join(folder, 'outbox', 'half.gz'), 'x');
@@ -143,10 +146,15 @@ test('an outbox is bounded, can be looked into, and gives back what was not sent
   expect(await again.withdraw('one')).toBe('missing');
   expect(await again.content('one')).toBeUndefined();
   for (const id of ['s1', 's2']) {
-    const queued = await outbox.enqueue(trajectory(id));
+    const queued = await outbox.enqueue(trajectory(id), allowed);
     if (queued.kind !== 'queued') throw new Error(queued.kind);
     await outbox.markSent(queued.entry, 'server');
     expect(await outbox.withdraw(id)).toBe('sent');
   }
-  expect((await outbox.list()).map(({ attemptId }) => attemptId)).toEqual(['s2']);
+  // What was withdrawn is remembered, so that nothing puts it in again.
+  expect((await outbox.list()).map(({ attemptId, state }) => [attemptId, state.kind])).toEqual([
+    ['one', 'withdrawn'],
+    ['s2', 'sent'],
+  ]);
+  expect(await outbox.enqueue(first, allowed)).toMatchObject({ kind: 'known' });
 });

@@ -2,45 +2,21 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { connect, type LiveConnection } from '../../../src/core/outbox/connection.ts';
 import { createOutbox } from '../../../src/core/outbox/outbox.ts';
 import { sendWaiting } from '../../../src/core/outbox/sender.ts';
 import type { ClientMessage } from '../../../src/core/protocol/client-messages.ts';
 import type { ServerMessage } from '../../../src/core/protocol/server-messages.ts';
 import { toJsonLines } from '../../../src/core/trajectories/export.ts';
 import { tempFolder } from '../../support/temp.ts';
-import { packed, sha256, startWorld, storedAttempts, trajectory, type World } from './world.ts';
-
-const client = { name: 'test', version: '0.0.0' };
-
-async function connected(world: World, token = world.token()): Promise<LiveConnection> {
-  return connect({ url: world.server.url, token }, client);
-}
-
-/** Sends from where the server says, and gives the verdict. */
-async function upload(
-  connection: LiveConnection,
-  { begin, bytes }: ReturnType<typeof packed>,
-): Promise<ServerMessage | undefined> {
-  connection.send(begin);
-  for (;;) {
-    const message = await connection.next();
-    if (message?.type === 'upload.ready') {
-      await connection.sendChunk({
-        upload: begin.upload,
-        offset: message.offset,
-        bytes: bytes.subarray(message.offset),
-      });
-    } else if (message?.type !== 'upload.progress') return message;
-  }
-}
+import { client, connected, upload } from './upload-by-hand.ts';
+import { packed, permit, sha256, startWorld, storedAttempts, trajectory } from './world.ts';
 
 describe('a trajectory', () => {
   test('goes from the outbox to a blob that is named by its hash and an entry', async () => {
     const world = await startWorld();
     const outbox = createOutbox(await tempFolder());
     const record = trajectory('attempt-1', 600_000);
-    expect(await outbox.enqueue(record)).toMatchObject({ kind: 'queued' });
+    expect(await outbox.enqueue(record, await permit())).toMatchObject({ kind: 'queued' });
     const server = { url: world.server.url, token: world.token() };
     expect(await sendWaiting(outbox, server, { client })).toEqual({
       sent: 1,

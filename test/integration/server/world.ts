@@ -8,11 +8,14 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { checkConfig } from '../../../server/src/config.ts';
 import { openFolders } from '../../../server/src/folders.ts';
-import { type RunningServer, serve } from '../../../server/src/serve.ts';
+import { type RunningServer, type ServeOptions, serve } from '../../../server/src/serve.ts';
 import { openDatabase } from '../../../server/src/store/database.ts';
 import { createTokenStore } from '../../../server/src/store/tokens.ts';
+import { createConsentStore, type Permit } from '../../../src/core/outbox/consent.ts';
+import { previewOf } from '../../../src/core/outbox/preview.ts';
 import type { UploadBegin } from '../../../src/core/protocol/client-messages.ts';
 import type { Role } from '../../../src/core/protocol/values.ts';
+import { createRedactor } from '../../../src/core/redaction/redactor.ts';
 import { toJsonLines } from '../../../src/core/trajectories/export.ts';
 import type { Trajectory } from '../../../src/core/trajectories/trajectory.ts';
 import { tempFolder } from '../../support/temp.ts';
@@ -26,14 +29,18 @@ export interface World {
 }
 
 /** A server in this process, with a data folder of its own; both go with the test. */
-export async function startWorld(config: Record<string, unknown> = {}): Promise<World> {
-  const data = await tempFolder();
+export async function startWorld(
+  config: Record<string, unknown> = {},
+  options: Partial<Pick<ServeOptions, 'workerFile' | 'env'>> & { readonly data?: string } = {},
+): Promise<World> {
+  const data = options.data ?? (await tempFolder());
   const lines: string[] = [];
   const server = await serve({
     config: checkConfig({ listen: { port: 0 }, ...config }, 'test'),
-    data,
     version: '0.0.0',
     write: (line) => lines.push(line),
+    ...options,
+    data,
   });
   onTestFinished(() => server.close());
   return { data, server, lines, token: (role, name) => makeToken(data, role, name) };
@@ -88,6 +95,12 @@ export function packed(
   return { begin, bytes };
 }
 
+/** A permit as somebody gives it, for tests of what comes after. */
+export async function permit(): Promise<Permit> {
+  const shown = await previewOf(trajectory('shown'), createRedactor({ workspacePath: '/shop' }));
+  return createConsentStore(await tempFolder()).allow('/shop', shown);
+}
+
 export function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
@@ -113,23 +126,30 @@ export interface ServerProcess {
 export interface Programs {
   readonly server: string;
   readonly client: string;
+  readonly worker: string;
 }
 
+const here = new URL('./programs', import.meta.url).pathname;
+const PROGRAMS: Readonly<Record<keyof Programs, string>> = {
+  server: join(here, 'serve-main.ts'),
+  client: join(here, 'client-main.ts'),
+  // As the product has it.
+  worker: new URL('../../../server/src/worker/main.ts', import.meta.url).pathname,
+};
+const fileOf = (name: keyof Programs): string => (name === 'worker' ? 'server-worker' : name);
+
 /** The programs of a suite, bundled inside the checkout, where the native package is found. */
-export function bundledPrograms(): () => Programs {
+export function bundledPrograms(...names: readonly (keyof Programs)[]): () => Programs {
   const folder = join(process.cwd(), 'node_modules', `.server-tests-${process.pid}`);
   beforeAll(async () => {
     const lib = new URL('../../../scripts/lib/bundle.mjs', import.meta.url).href;
     const { serverOptions } = await import(/* @vite-ignore */ lib);
-    const here = new URL('./programs', import.meta.url).pathname;
-    const entryPoints = {
-      server: join(here, 'serve-main.ts'),
-      client: join(here, 'client-main.ts'),
-    };
+    const entryPoints = Object.fromEntries(names.map((name) => [fileOf(name), PROGRAMS[name]]));
     await build({ ...serverOptions, entryPoints, outdir: folder });
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
-  return () => ({ server: join(folder, 'server.js'), client: join(folder, 'client.js') });
+  const at = (name: keyof Programs): string => join(folder, `${fileOf(name)}.js`);
+  return () => ({ server: at('server'), client: at('client'), worker: at('worker') });
 }
 
 /** `prefix`: a program that starts it, such as strace. */
@@ -138,8 +158,10 @@ export async function startServerProcess(
   data: string,
   port: number,
   prefix: readonly string[] = [],
+  config: Record<string, unknown> = {},
 ): Promise<ServerProcess> {
-  const [command = '', ...args] = [...prefix, process.execPath, file, data, String(port)];
+  const own = [process.execPath, file, data, String(port), JSON.stringify(config)];
+  const [command = '', ...args] = [...prefix, ...own];
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';
   for await (const piece of child.stdout ?? []) {

@@ -11,6 +11,7 @@ import type {
   ToWorker,
   WorkerSettings,
 } from './protocol.ts';
+import type { DrawnBy } from './replies/reply-set.ts';
 import { workerFile } from './worker-file.ts';
 
 export interface EngineOptions {
@@ -43,6 +44,10 @@ export interface Generation {
   readonly logprobs: readonly number[];
   /** Where the reply is one of a set: what could have come, at each place with a choice. */
   readonly choices: readonly TokenChoice[];
+  /** Of a reply from a set: by the network, or by the weights alone. */
+  readonly drawnBy: DrawnBy;
+  /** Natural logarithm of what the network gives the whole reply, whoever drew it. */
+  readonly networkLogprob: number;
   readonly finish: 'stop' | 'length';
   /** Tokens of the prompt that did not have to be computed. */
   readonly reused: number;
@@ -253,7 +258,15 @@ export function createOnnxEngine(options: EngineOptions = {}): OnnxEngine {
     if (!item.finish) return;
     pending.delete(item.request);
     const { ids, logprobs, choices } = request;
-    request.resolve({ ids, logprobs, choices, finish: item.finish, reused: item.reused ?? 0 });
+    request.resolve({
+      ids,
+      logprobs,
+      choices,
+      drawnBy: item.drawnBy ?? 'network',
+      networkLogprob: item.networkLogprob ?? logprobs.reduce((sum, one) => sum + one, 0),
+      finish: item.finish,
+      reused: item.reused ?? 0,
+    });
   };
 
   const generate = (model: number, request: GenerateRequest): Promise<Generation> => {

@@ -186,7 +186,7 @@ function startSession(
         model.generate({
           session,
           ids: promptIds,
-          ...(decision && { replies: decision.replies }),
+          ...(decision && { replies: decision.replies, byWeights: decision.byWeights }),
           maxTokens: Math.max(
             1,
             Math.min(decision ? longest(decision.replies) : request.maxTokens, room),
@@ -198,7 +198,7 @@ function startSession(
           ...streamed(folder, request),
         }),
       );
-      decision?.take(indexOf(decision.replies, generation.ids));
+      decision?.take(indexOf(decision.replies, generation.ids), generation.networkLogprob);
       const reply = replyFrom(folder, promptIds, generation, nextId);
       history.sampled(generation.ids, reply.content);
       return reply;
@@ -280,7 +280,7 @@ function streamed(
 function replyFrom(
   { tokenizer }: PolicyFolder,
   promptIds: readonly number[],
-  { ids, logprobs, choices, finish }: Generation,
+  { ids, logprobs, choices, drawnBy, finish }: Generation,
   nextId: () => string,
 ): PolicyReply {
   const content = tokenizer.decode(ids.at(-1) === END_OF_TURN_ID ? ids.slice(0, -1) : ids);
@@ -301,12 +301,16 @@ function replyFrom(
     malformed: parsed.kind === 'malformed' ? [{ reason: parsed.reason, text: cut(content) }] : [],
     finish,
     usage: { promptTokens: promptIds.length, completionTokens: ids.length },
-    tokens: {
-      promptIds,
-      sampledIds: ids,
-      logprobs,
-      ...(choices.length > 0 && { choices }),
-    },
+    ...(drawnBy === 'weights'
+      ? { tokensMissing: 'the scores alone drew it: the network had no part in it' }
+      : {
+          tokens: {
+            promptIds,
+            sampledIds: ids,
+            logprobs,
+            ...(choices.length > 0 && { choices }),
+          },
+        }),
   };
 }
 

@@ -32,12 +32,13 @@ export const policyManifestSchema = z.strictObject({
   /** `omitted`: the system message is the same for every attempt, and it was trained without it. */
   systemMessage: z.enum(['omitted', 'included']),
   sampling: samplingSchema,
-  /** Each reply is one of a closed set (replies/next-calls.ts); undefined: it writes freely. */
+  /** Each reply is one of a closed set (replies/decision.ts); undefined: it writes freely. */
   replies: z
     .strictObject({
       from: z.literal('known-edits'),
       priorPower: z.number().min(0).max(10),
       mostEdits: z.int().min(1),
+      byScores: z.number().min(0).max(1).optional(),
     })
     .optional(),
   /** What it can work on. */

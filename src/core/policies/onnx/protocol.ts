@@ -1,5 +1,5 @@
 import type { TokenChoice } from '../policy.ts';
-import type { WeightedReply } from './replies/reply-set.ts';
+import type { DrawnBy, WeightedReply } from './replies/reply-set.ts';
 import type { SamplingRule } from './worker/sample.ts';
 
 /** What a cache needs to know of a model; the same words as in export.json. */
@@ -39,6 +39,8 @@ export interface GenerateMessage {
   readonly sampling: SamplingRule;
   /** The reply is one of these; undefined: any. */
   readonly replies?: readonly WeightedReply[];
+  /** Share of the draws that the weights of the replies decide alone, 0 to 1; default: 0. */
+  readonly byWeights?: number;
   /** How many of `ids`, at their end, are the beginning of the reply; default: 0. */
   readonly begun?: number;
 }
@@ -59,6 +61,10 @@ export interface ProgressItem {
   /** Of these ids, where the reply is one of a set. */
   readonly choices?: readonly TokenChoice[];
   readonly finish?: 'stop' | 'length';
+  /** With `finish`: who drew the reply; default: the network. */
+  readonly drawnBy?: DrawnBy;
+  /** With `finish`: natural logarithm of what the network gives the reply; default: the sum of `logprobs`. */
+  readonly networkLogprob?: number;
   /** With `finish`: tokens of the prompt that were found in the cache. */
   readonly reused?: number;
 }

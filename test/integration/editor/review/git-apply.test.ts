@@ -34,6 +34,27 @@ const edited = (base: readonly string[], edits: readonly Splice[]): string[] =>
 const join = (parts: readonly string[], broken: boolean): string =>
   parts.join('\n') + (broken && parts.length > 0 ? '\n' : '');
 
+it('a patch for the end of a file without a last line break does not glue what stands behind it now', async () => {
+  const base = ['a', 'b', 'c', 'd', 'e', 'f', '}', 'g', 'h', 'i', '}'];
+  const before = base.join('\n');
+  const after = base.toSpliced(8, 0, 'new').join('\n');
+  const patch = patchOf(before, after).replace(/^index .*\n/m, '');
+  const compute = (text: string) =>
+    computeApply(
+      patch,
+      new Map([['a.txt', { mode: '100644' as const, content: Buffer.from(text) }]]),
+      { exact: false, signal: undefined },
+    );
+  const fits = await compute(`z\n${before}`);
+  expect(fits.kind === 'computed' && fits.changes.get('a.txt')?.content.toString()).toBe(
+    `z\n${after}`,
+  );
+  expect(await compute(`${before}\nmine`)).toMatchObject({
+    kind: 'conflict',
+    conflicts: [{ path: 'a.txt' }],
+  });
+});
+
 it('comes to what git apply comes to, wherever the place is clear', async () => {
   let compared = 0;
   let moved = 0;

@@ -12,12 +12,15 @@ import {
 } from '../chat-format.ts';
 import { type PolicyTokenizer, rememberingTokenizer } from '../tokenizer.ts';
 import type { WeightedReply } from './reply-set.ts';
+import { createTrust } from './trust.ts';
 
 export interface DecisionOptions {
   /** Weights of the edits are edit-search's scores to this power; 0: all weigh the same. */
   readonly priorPower: number;
   /** Edits that are offered, the best by score. */
   readonly mostEdits: number;
+  /** How far the scores are trusted more than the network when an attempt begins, 0 to 1 (trust.ts). Default: 0. */
+  readonly byScores?: number;
 }
 
 /** What comes next in an attempt: calls that follow by themselves, or a choice for the policy. */
@@ -29,8 +32,13 @@ export type Decision =
       /** Turns before it: what tells one choice of an attempt from the next, whose prompt is the same. */
       readonly turn: number;
       readonly replies: readonly WeightedReply[];
-      /** Which of the replies was drawn; to be called before the next decision. */
-      readonly take: (index: number) => void;
+      /** Share of the draws that the weights decide alone, 0 to 1. */
+      readonly byWeights: number;
+      /**
+       * Which of the replies was drawn, and the natural logarithm of what the network gave it; to be called
+       * before the next decision.
+       */
+      readonly take: (index: number, networkLogprob: number) => void;
     };
 
 /** Turns that the search plans with: the budget of an attempt is what binds. */
@@ -49,7 +57,7 @@ const SHOWN_FILES = 3;
  */
 export function createDecisions(
   plain: PolicyTokenizer,
-  { priorPower, mostEdits }: DecisionOptions,
+  { priorPower, mostEdits, byScores = 0 }: DecisionOptions,
   contextTokens: number,
 ): (messages: readonly Message[]) => Decision {
   const tokenizer = rememberingTokenizer(plain);
@@ -60,6 +68,7 @@ export function createDecisions(
   /** Observations of the edit that was chosen, whose turn the rest of its calls belongs to. */
   let kept: readonly string[] = [];
   let taken: number | undefined;
+  const trust = createTrust(byScores);
 
   const idsOf = (edit: OfferedEdit): readonly number[] => {
     const key = JSON.stringify([edit.path, edit.oldText, edit.newText]);
@@ -80,8 +89,11 @@ export function createDecisions(
       promptIds: choicePrompt(tokenizer, firstMessage, texts, contextTokens - longest),
       turn,
       replies,
-      take(index) {
+      byWeights: trust.inScores(),
+      take(index, networkLogprob) {
         taken = index;
+        const total = replies.reduce((sum, { weight }) => sum + weight, 0);
+        trust.failed((replies[index]?.weight ?? 0) / total, Math.exp(networkLogprob));
       },
     };
   };

@@ -1,3 +1,4 @@
+import type { TokenChoice } from '../../policy.ts';
 import type { GenerateMessage, ProgressItem } from '../protocol.ts';
 import { choiceAt, choicesOf, createReplyTree, type ReplyNode } from '../replies/reply-set.ts';
 import { type Batch, createBatch, type Row } from './batch.ts';
@@ -6,7 +7,7 @@ import { uniform } from './random.ts';
 import { readChunk } from './read-chunk.ts';
 import { createReplyLogits, type ReplyLogits } from './reply-logits.ts';
 import type { Network } from './runtime.ts';
-import { type Draw, sampleChoice, sampleToken } from './sample.ts';
+import { choiceLogprob, type Draw, sampleChoice, sampleToken, sampleWeighted } from './sample.ts';
 import type { SequenceCache } from './sequence-cache.ts';
 import { createSessionCaches } from './session-caches.ts';
 
@@ -30,6 +31,8 @@ interface Active extends Row {
   readonly request: GenerateMessage;
   readonly reused: number;
   sampled: number;
+  /** The whole reply, where the weights alone have drawn it; undefined: the network draws. */
+  readonly drawn: readonly number[] | undefined;
   /** Where the reply is in the tree of the replies that may come; undefined: any may. */
   node: ReplyNode | undefined;
   batch: Batch<Active> | undefined;
@@ -45,6 +48,10 @@ interface Searching {
   readonly search: ReplySearch;
   cancelled: boolean;
 }
+
+/** Places of draws where no token ever stands. */
+const WHO_DRAWS = 0xffff_ffff;
+const WEIGHTS_DRAW = 0xffff_fffe;
 
 /** Batches that nobody is in are kept for the next one up to this size. */
 const IDLE_BATCH_BYTES = 64 * 1024 * 1024;
@@ -107,9 +114,10 @@ export function createDecoder(network: Network, options: DecoderOptions): Decode
     const place = sequence.cache.ids.length;
     const chance = uniform(request.seed, place);
     const { node } = sequence;
-    const choice = node && choiceAt(node, (request.begun ?? 0) + sequence.sampled);
+    const at = (request.begun ?? 0) + sequence.sampled;
+    const choice = node && choiceAt(node, at);
     const { id, logprob } = choice
-      ? sampleChoice(logits, choice, request.sampling, chance)
+      ? drawFrom(choice, logits, request, sequence.drawn?.[at], chance)
       : (onlyToken(node) ?? sampleToken(logits, request.sampling, chance));
     sequence.pending = id;
     sequence.sampled += 1;
@@ -118,7 +126,8 @@ export function createDecoder(network: Network, options: DecoderOptions): Decode
       id === request.stopId ? 'stop' : sequence.sampled >= request.maxTokens ? 'length' : undefined;
     const choices = choice && { choices: [choice] };
     const item = { request: request.request, ids: [id], logprobs: [logprob], ...choices };
-    options.onProgress(finish ? { ...item, finish, reused: sequence.reused } : item);
+    const drawnBy = sequence.drawn ? 'weights' : 'network';
+    options.onProgress(finish ? { ...item, finish, drawnBy, reused: sequence.reused } : item);
     return finish === undefined;
   };
 
@@ -143,6 +152,7 @@ export function createDecoder(network: Network, options: DecoderOptions): Decode
         reused,
         pending: 0,
         sampled: 0,
+        drawn: drawnByWeights(request),
         node,
         batch: undefined,
         cancelled: false,
@@ -194,7 +204,13 @@ export function createDecoder(network: Network, options: DecoderOptions): Decode
     const logits = before?.isFor(ids) ? before : createReplyLogits(ids);
     replyLogits.set(session, logits);
     const ask = logits.asking(network, cache);
-    return { request, reused, root, search: searchLikeliest(root, ask), cancelled: false };
+    return {
+      request,
+      reused,
+      root,
+      search: searchLikeliest(root, ask, request.byWeights),
+      cancelled: false,
+    };
   };
 
   const stepSearch = async (one: Searching): Promise<void> => {
@@ -209,13 +225,14 @@ export function createDecoder(network: Network, options: DecoderOptions): Decode
       return;
     }
     try {
-      const ids = await search.step();
-      if (!ids || one.cancelled) return;
+      const found = await search.step();
+      if (!found || one.cancelled) return;
       leaveSearch();
+      const { ids, networkLogprob } = found;
       const choices = choicesOf(root, ids, request.begun) ?? [];
       // The distribution is one reply: its probability is 1.
       const logprobs = ids.map(() => 0);
-      const item = { request: request.request, ids, logprobs, choices };
+      const item = { request: request.request, ids, logprobs, choices, networkLogprob };
       options.onProgress({ ...item, finish: 'stop', reused });
     } catch (error) {
       searching.delete(request.request);
@@ -282,6 +299,28 @@ function nodeOf({ replies, ids, begun = 0 }: GenerateMessage): ReplyNode | undef
   let node = replies && createReplyTree(replies);
   for (const id of begun > 0 ? ids.slice(-begun) : []) node = node?.next.get(id);
   return node;
+}
+
+/**
+ * The reply, where the weights alone draw it. One that was begun is the same again: a draw depends on seed
+ * and place.
+ */
+function drawnByWeights({ replies, byWeights = 0, seed }: GenerateMessage) {
+  if (!replies || uniform(seed, WHO_DRAWS) >= byWeights) return undefined;
+  const weights = replies.map(({ weight }) => weight);
+  return replies[sampleWeighted(weights, uniform(seed, WEIGHTS_DRAW))]?.ids;
+}
+
+/** @param drawn the id that was drawn by the weights; undefined: the network draws */
+function drawFrom(
+  choice: TokenChoice,
+  logits: Float32Array,
+  { sampling }: GenerateMessage,
+  drawn: number | undefined,
+  chance: number,
+): Draw {
+  if (drawn === undefined) return sampleChoice(logits, choice, sampling, chance);
+  return { id: drawn, logprob: choiceLogprob(logits, choice, sampling, drawn) };
 }
 
 /** Where one token alone goes on nothing is drawn: its probability is 1. */

@@ -17,14 +17,22 @@ export type AskNetwork = (
 
 export interface ReplySearch {
   /** Asks the network at most once. Returns the reply as soon as it is known. */
-  step(): Promise<readonly number[] | undefined>;
+  step(): Promise<FoundReply | undefined>;
+}
+
+export interface FoundReply {
+  readonly ids: readonly number[];
+  /** Natural logarithm of what the network gives it. */
+  readonly networkLogprob: number;
 }
 
 /** A beginning that is not followed yet, up to where something can be chosen, or a whole reply. */
 interface Open {
   readonly ids: readonly number[];
   readonly node: ReplyNode;
-  /** Natural logarithm; an upper bound for each reply that goes on from here. */
+  /** Natural logarithm of what the network gives the beginning, and so at most gives each of its replies. */
+  readonly networkLogprob: number;
+  /** Natural logarithm; an upper bound for each reply that goes on from here, exact for a whole one. */
   readonly logprob: number;
 }
 
@@ -39,13 +47,25 @@ const EQUAL = 1e-6;
  * Best-first search: a beginning is at least as probable as each of its replies, so when the most
  * probable of all that is open is a whole reply, no other can be more probable. Of equal ones the first
  * of the set wins.
+ *
+ * @param byWeights share of the draws that the weights decide alone, 0 to 1 (reply-set.ts)
  */
-export function searchLikeliest(root: ReplyNode, ask: AskNetwork): ReplySearch {
-  const open = [untilChoice([], root, 0)];
+export function searchLikeliest(root: ReplyNode, ask: AskNetwork, byWeights = 0): ReplySearch {
+  const opened = (beginning: readonly number[], from: ReplyNode, networkLogprob: number): Open => {
+    const { ids, node } = untilChoice(beginning, from);
+    const byNetwork = (1 - byWeights) * Math.exp(networkLogprob);
+    // In logarithms where it can be: what the network hardly gives anything must not all become 0.
+    const logprob =
+      byWeights === 0
+        ? networkLogprob
+        : Math.log(byNetwork + (byWeights * node.heaviest) / root.weight);
+    return { ids, node, networkLogprob, logprob };
+  };
+  const open = [opened([], root, 0)];
   return {
     async step() {
       const best = take(open);
-      if (best.node.next.size === 0) return best.ids;
+      if (best.node.next.size === 0) return best;
       const wanted = [...best.node.next.keys()];
       const logits = await ask(best.ids, wanted);
       const scores = wanted.map(
@@ -53,8 +73,8 @@ export function searchLikeliest(root: ReplyNode, ask: AskNetwork): ReplySearch {
       );
       const total = logSumExp(scores);
       for (const [at, [id, node]] of [...best.node.next].entries()) {
-        const logprob = best.logprob + (scores[at] ?? 0) - total;
-        open.push(untilChoice([...best.ids, id], node, logprob));
+        const logprob = best.networkLogprob + (scores[at] ?? 0) - total;
+        open.push(opened([...best.ids, id], node, logprob));
       }
       return undefined;
     },
@@ -62,7 +82,7 @@ export function searchLikeliest(root: ReplyNode, ask: AskNetwork): ReplySearch {
 }
 
 /** Where one token alone goes on it is taken. */
-function untilChoice(ids: readonly number[], node: ReplyNode, logprob: number): Open {
+function untilChoice(ids: readonly number[], node: ReplyNode): Pick<Open, 'ids' | 'node'> {
   const all = [...ids];
   let last = node;
   while (last.next.size === 1) {
@@ -71,7 +91,7 @@ function untilChoice(ids: readonly number[], node: ReplyNode, logprob: number): 
       last = next;
     }
   }
-  return { ids: all, node: last, logprob };
+  return { ids: all, node: last };
 }
 
 function take(open: Open[]): Open {

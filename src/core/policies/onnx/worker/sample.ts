@@ -54,6 +54,27 @@ export function sampleChoice(
   return { id: ids[index] ?? 0, logprob };
 }
 
+/** Natural logarithm of what `sampleChoice` draws this id with; at temperature 0 as at temperature 1. */
+export function choiceLogprob(
+  logits: Float32Array,
+  { ids, bias }: Pick<TokenChoice, 'ids' | 'bias'>,
+  { temperature }: Pick<SamplingRule, 'temperature'>,
+  id: number,
+): number {
+  const scores = ids.map(
+    (one, index) => ((logits[one] ?? 0) + (bias[index] ?? 0)) / (temperature || 1),
+  );
+  const highest = Math.max(...scores);
+  const total = scores.reduce((all, score) => all + Math.exp(score - highest), 0);
+  return (scores[ids.indexOf(id)] ?? Number.NaN) - highest - Math.log(total);
+}
+
+/** An index in proportion to its weight. @param chance uniform, from 0 to 1 */
+export function sampleWeighted(weights: readonly number[], chance: number): number {
+  const all = Float64Array.from(weights);
+  return draw(all, chance * sum(all), 0);
+}
+
 /** Sets to 0 what the rule leaves out. Of equal weights the lower id stays. */
 function restrict(weights: Float64Array, rule: SamplingRule): void {
   const limited = rule.topK > 0 && rule.topK < weights.length;

@@ -223,6 +223,39 @@ describe.each(['auto', 'wasm'] as const)(
       expect(left).toHaveLength(replies.length - 6);
     });
 
+    test('a share that the weights draw alone: as often as weights say, and what the network gives it is told', async () => {
+      const model = await open({ runtime });
+      const ids = cases[11]?.prompt ?? [];
+      const ask = { ids, stopId: STOP, replies };
+      const told = await drawn(model, ids, replies);
+      const draws = await Promise.all(
+        Array.from({ length: 400 }, (_, seed) =>
+          model.generate(request({ ...ask, session: 2000 + seed, seed, byWeights: 0.75 })),
+        ),
+      );
+      const byWeights = draws.filter(({ drawnBy }) => drawnBy === 'weights');
+      expect(byWeights.length / draws.length).toBeCloseTo(0.75, 1);
+      const total = replies.reduce((sum, { weight }) => sum + weight, 0);
+      for (const heaviest of replies.filter(({ weight }) => weight === 5)) {
+        const came = byWeights.filter((one) => one.ids.join() === heaviest.ids.join());
+        expect(came.length / byWeights.length).toBeCloseTo(5 / total, 1);
+      }
+      for (const { ids: reply, networkLogprob } of draws) {
+        const known = told.get(reply.join());
+        if (known !== undefined) expect(networkLogprob).toBeCloseTo(known, 4);
+      }
+      // Again the same draws: they depend on seed and place alone.
+      const again = await model.generate(
+        request({ ...ask, session: 1, seed: 17, byWeights: 0.75 }),
+      );
+      expect(again.ids).toEqual(draws[17]?.ids);
+      const heaviest = await model.generate(
+        request({ ...ask, session: 1, sampling: GREEDY, byWeights: 1 }),
+      );
+      expect(heaviest.ids).toEqual(replies.find(({ weight }) => weight === 5)?.ids);
+      expect(heaviest.networkLogprob).toBeCloseTo(told.get(heaviest.ids.join()) ?? 0, 4);
+    });
+
     test('a search can be cancelled, and the session goes on', async () => {
       const model = await open({ runtime });
       const ids = cases[15]?.prompt ?? [];

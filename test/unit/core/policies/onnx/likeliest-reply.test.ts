@@ -8,6 +8,7 @@ import {
 } from '../../../../../src/core/policies/onnx/replies/reply-set.ts';
 import {
   type AskNetwork,
+  type FoundReply,
   searchLikeliest,
 } from '../../../../../src/core/policies/onnx/worker/likeliest-reply.ts';
 import { replySets, STOP } from './replies/reply-sets.ts';
@@ -19,16 +20,16 @@ function logitOf(beginning: readonly number[], id: number, spread: number): numb
   return ((hash / 65_521) * 2 - 1) * spread;
 }
 
-async function search(replies: readonly WeightedReply[], spread: number) {
+async function search(replies: readonly WeightedReply[], spread: number, byWeights = 0) {
   const asked: string[] = [];
   const ask: AskNetwork = async (beginning, wanted) => {
     asked.push(beginning.join());
     return new Map(wanted.map((id) => [id, logitOf(beginning, id, spread)]));
   };
-  const found = searchLikeliest(createReplyTree(replies), ask);
-  let ids: readonly number[] | undefined;
-  while (ids === undefined) ids = await found.step();
-  return { ids, asked };
+  const steps = searchLikeliest(createReplyTree(replies), ask, byWeights);
+  let found: FoundReply | undefined;
+  while (found === undefined) found = await steps.step();
+  return { ids: found.ids, networkLogprob: found.networkLogprob, asked };
 }
 
 /** What drawing down the tree gives a reply (reply-set.ts). */
@@ -52,6 +53,27 @@ test('no reply of the set is more probable than the one that is found', async ()
       expect(logprobOf(replies, ids, spread)).toBeGreaterThan(best - 1e-5);
       expect(new Set(asked).size).toBe(asked.length);
     }),
+  );
+});
+
+test('a share of the draws by the weights counts as what it is, and the network is told apart', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      sets,
+      fc.constantFrom(0, 1, 6, 60),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      async (replies, spread, byWeights) => {
+        const total = replies.reduce((sum, { weight }) => sum + weight, 0);
+        const mixed = (reply: WeightedReply) =>
+          (1 - byWeights) * Math.exp(logprobOf(replies, reply.ids, spread)) +
+          (byWeights * reply.weight) / total;
+        const { ids, networkLogprob, asked } = await search(replies, spread, byWeights);
+        const found = replies.find((reply) => reply.ids.join() === ids.join());
+        expect(found && mixed(found)).toBeGreaterThan(Math.max(...replies.map(mixed)) * 0.99999);
+        expect(networkLogprob).toBeCloseTo(logprobOf(replies, ids, spread), 8);
+        expect(new Set(asked).size).toBe(asked.length);
+      },
+    ),
   );
 });
 
@@ -94,6 +116,7 @@ test('what cannot matter is not asked: a beginning that is less probable than th
 test('a set of one reply is taken without asking', async () => {
   expect(await search([{ ids: [9, 8, STOP], weight: 3 }], 1)).toEqual({
     ids: [9, 8, STOP],
+    networkLogprob: 0,
     asked: [],
   });
 });

@@ -13,14 +13,19 @@ const tokenizer = goldenTokenizer();
 const ROOM = 4_096;
 
 /** Turns of an attempt; of each choice the heaviest reply is taken. */
-function play(priorPower: number, turns: number): readonly Decision[] {
-  const decide = createDecisions(tokenizer, { priorPower, mostEdits: 400 }, ROOM);
+function play(
+  priorPower: number,
+  turns: number,
+  { byScores, networkGave = 0 }: { readonly byScores?: number; readonly networkGave?: number } = {},
+): readonly Decision[] {
+  const options = { priorPower, mostEdits: 400, ...(byScores && { byScores }) };
+  const decide = createDecisions(tokenizer, options, ROOM);
   const decisions: Decision[] = [];
   let messages: readonly Message[] = BEGIN;
   for (let turn = 0; turn < turns; turn += 1) {
     const decision = decide(messages);
     decisions.push(decision);
-    if (decision.kind === 'choice') decision.take(0);
+    if (decision.kind === 'choice') decision.take(0, Math.log(networkGave));
     messages = continued(messages, replyOf(decision));
   }
   return decisions;
@@ -85,6 +90,18 @@ test('weights are the scores of edit-search to a power, and edits that were trie
   expect(new Set(weights(flat))).toEqual(new Set([1]));
   expect(weights(plain)).toEqual([...weights(plain)].sort((a, b) => b - a));
   expect(second?.promptIds).toEqual(first?.promptIds);
+});
+
+test('the scores are trusted as little as the policy says, and more when the network was sure of what did not help', () => {
+  const trusted = (networkGave: number, byScores?: number) =>
+    play(1, 12, { networkGave, ...(byScores && { byScores }) }).flatMap((decision) =>
+      decision.kind === 'choice' ? [decision.byWeights] : [],
+    );
+  expect(trusted(0.9)).toEqual(trusted(0.9).map(() => 0));
+  const [first, second] = trusted(0.9, 0.3);
+  expect(first).toBe(0.3);
+  expect(second).toBeGreaterThan(0.7);
+  expect(trusted(0, 0.3)[1]).toBeLessThan(0.3);
 });
 
 test('as many files are read as fit, nearest first', () => {

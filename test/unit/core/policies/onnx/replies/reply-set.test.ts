@@ -99,7 +99,7 @@ test('draws go down the tree with the probabilities that they tell', () => {
         : { id: only, logprob: 0 };
       ids.push(drawn.id);
       logprob += drawn.logprob;
-      node = node.next.get(drawn.id) ?? { weight: 0, first: 0, next: new Map() };
+      node = node.next.get(drawn.id) ?? { weight: 0, heaviest: 0, first: 0, next: new Map() };
     }
     counts.set(ids.join(), (counts.get(ids.join()) ?? 0) + 1);
     told.set(ids.join(), Math.exp(logprob));

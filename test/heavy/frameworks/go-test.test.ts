@@ -7,9 +7,7 @@ import { goTest } from '../../../src/core/frameworks/go-test/go-test.ts';
 import { findGo } from '../../../src/core/frameworks/go-test/toolchain.ts';
 import { openWorkspaceFiles } from '../../../src/core/frameworks/workspace-files.ts';
 import { renderTestRun } from '../../../src/core/tools/run-tests/render.ts';
-import { tempFolder, writeFiles } from '../../support/temp.ts';
-import { onPath } from '../../support/tools.ts';
-import { gradedProject } from './grade-support.ts';
+import { gradedProject } from '../../integration/frameworks/grade-support.ts';
 import {
   type Files,
   HANGING_TEST_MS,
@@ -19,7 +17,9 @@ import {
   resultOf,
   runHanging,
   statuses,
-} from './support.ts';
+} from '../../integration/frameworks/support.ts';
+import { tempFolder, writeFiles } from '../../support/temp.ts';
+import { onPath } from '../../support/tools.ts';
 
 /**
  * The real `go`. Where there is none the file says so in one test and runs nothing else: Go is no

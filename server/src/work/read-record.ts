@@ -1,0 +1,31 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { MAX_CONTENT_BYTES } from '../../../src/core/protocol/limits.ts';
+import { parseTrajectories } from '../../../src/core/trajectories/reader.ts';
+import type { EndLine, HeaderLine } from '../../../src/core/trajectories/schema.ts';
+import type { BlobStore } from '../store/blobs.ts';
+
+const unpack = promisify(gunzip);
+
+export interface StoredRecord {
+  readonly header: HeaderLine;
+  readonly end: EndLine;
+}
+
+/** A stored trajectory, which was checked when it came. undefined: its content is gone. */
+export async function readRecord(
+  blobs: BlobStore,
+  blob: string,
+): Promise<StoredRecord | undefined> {
+  let bytes: Buffer;
+  try {
+    bytes = await blobs.read(blob);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+  const content = await unpack(bytes, { maxOutputLength: MAX_CONTENT_BYTES });
+  const [record] = parseTrajectories(content.toString('utf8'), blob);
+  if (!record?.end) throw new Error(`the stored record ${blob} has no end`);
+  return { header: record.header, end: record.end };
+}
