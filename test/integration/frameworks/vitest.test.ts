@@ -120,7 +120,7 @@ checkRows({
   hang: {
     files: (begun) => ({
       'package.json': manifest,
-      'test/a.test.ts': `import { writeFileSync } from 'node:fs';\n${head}test('quick', () => {});\ntest('hangs', async () => { await new Promise((go) => setTimeout(go, 500)); writeFileSync('${begun}', ''); for (;;); });\n`,
+      'test/a.test.ts': `import { writeFileSync } from 'node:fs';\n${head}test('quick', () => {});\ntest('hangs', async () => { await new Promise((go) => setTimeout(go, 3_000)); writeFileSync('${begun}', ''); for (;;); });\n`,
     }),
     says: [
       /1 passed/,
