@@ -161,7 +161,8 @@ export function startWork(parts: WorkParts): Work {
       await Promise.all([looking, tidied]);
       await watch.close();
       await dispatcher.close();
-      await removeTree(run).catch(() => undefined);
+      // A worker of a server that was killed may have made its folder again after this one began.
+      await removeOthers(folders.work, undefined);
     },
   };
 }
@@ -175,7 +176,7 @@ function remembered<Value>(ms: number, ask: () => Value): () => Value {
   };
 }
 
-async function removeOthers(folder: string, own: string): Promise<void> {
+async function removeOthers(folder: string, own: string | undefined): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const path = join(folder, name);
     if (path !== own && name.startsWith('run-')) await removeTree(path).catch(() => undefined);
