@@ -60,6 +60,9 @@ export type CreatedOnnxPolicy =
   | { readonly kind: 'policy'; readonly policy: OnnxPolicy }
   | OnnxPolicyProblem;
 
+/** As of edit-search, which reads the same. */
+const ANY_LENGTH = 10_000_000;
+
 /** A model that is open, and how many attempts use it. */
 interface Version {
   readonly folder: PolicyFolder;
@@ -150,7 +153,8 @@ function describe({ manifest, weightsHash }: PolicyFolder, sampling: Sampling): 
     ...(version === undefined ? {} : { version }),
     hash: weightsHash,
     scaffoldHash,
-    contextTokens,
+    // A choice reads no more than fits, however long the conversation gets (replies/decision.ts).
+    contextTokens: manifest.replies ? ANY_LENGTH : contextTokens,
     sampling,
   };
 }

@@ -151,7 +151,10 @@ export function choiceMessages(
   ];
 }
 
-/** With as many of the files as fit, nearest first; a file that does not fit is left out. */
+/**
+ * With as many of the files as fit, nearest first; a file that does not fit is left out. A first message that
+ * does not even fit by itself is cut at its end, where the code of the tests is.
+ */
 export function choicePrompt(
   tokenizer: PolicyTokenizer,
   firstMessage: string,
@@ -159,11 +162,16 @@ export function choicePrompt(
   room: number,
 ): readonly number[] {
   const shown = new Map<string, string>();
+  let first = firstMessage;
   const promptWith = (files: ReadonlyMap<string, string>): number[] => [
-    ...encodeMessages(tokenizer, choiceMessages(firstMessage, files)),
+    ...encodeMessages(tokenizer, choiceMessages(first, files)),
     ...generationPrompt(tokenizer),
   ];
   let prompt = promptWith(shown);
+  while (prompt.length > room && first !== '') {
+    first = first.slice(0, Math.floor((0.95 * first.length * room) / prompt.length));
+    prompt = promptWith(shown);
+  }
   for (const [path, text] of texts) {
     if (shown.size === SHOWN_FILES) break;
     // Tokens are hardly ever ten characters long: what cannot fit is not even encoded.

@@ -118,3 +118,11 @@ test('as many files are read as fit, nearest first', () => {
   expect(short).not.toContain('cat src/large.js');
   expect(read(30)).not.toContain('cat');
 });
+
+test('a first message that is too long is cut at its end', () => {
+  const long = `Make it pass.\n${'assert.equal(total(1, 2), 3);\n'.repeat(300)}`;
+  const prompt = choicePrompt(tokenizer, long, new Map([['src/total.js', SOURCE]]), 300);
+  expect(prompt.length).toBeLessThanOrEqual(300);
+  expect(prompt.length).toBeGreaterThan(200);
+  expect(tokenizer.decode(prompt)).toContain('Make it pass.\nassert.equal(');
+});
