@@ -6,6 +6,7 @@ import { gunzip } from 'node:zlib';
 import { z } from 'zod';
 import { syncFolder } from '../../../src/core/platform/sync-folder.ts';
 import { MAX_CONTENT_BYTES } from '../../../src/core/protocol/limits.ts';
+import { isErrno } from '../../../src/core/snapshot/errors.ts';
 import { createArchiveStore } from '../store/archives.ts';
 import { type BlobStore, createBlobStore, sha256Of } from '../store/blobs.ts';
 import { createPolicyStore } from '../store/policies.ts';
@@ -172,7 +173,7 @@ async function copyTree(from: string, to: string): Promise<boolean> {
     await cp(from, to, { recursive: true });
     return true;
   } catch (error) {
-    if (!isMissing(error)) throw error;
+    if (!isErrno(error, 'ENOENT')) throw error;
     await rm(to, { recursive: true, force: true });
     return false;
   }
@@ -183,11 +184,7 @@ async function read(store: BlobStore, sha256: string): Promise<Buffer | undefine
   try {
     return await store.read(sha256);
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (isErrno(error, 'ENOENT')) return undefined;
     throw error;
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { REWARDS } from '../../../src/core/agent/outcomes.ts';
@@ -8,6 +7,7 @@ import { TrajectoryFormatError } from '../../../src/core/trajectories/errors.ts'
 import { parseTrajectories } from '../../../src/core/trajectories/reader.ts';
 import { trainingRows } from '../../../src/core/trajectories/rows.ts';
 import type { EndLine, TurnLine } from '../../../src/core/trajectories/schema.ts';
+import { sha256Of } from '../store/blobs.ts';
 import type { TrajectoryEntry } from '../store/trajectories.ts';
 
 const unzip = promisify(gunzip);
@@ -27,14 +27,14 @@ export async function checkUpload(
   bytes: Buffer,
   contributor: string,
 ): Promise<TrajectoryEntry> {
-  if (sha256(bytes) !== begin.upload) {
+  if (sha256Of(bytes) !== begin.upload) {
     throw new ProtocolError(
       'hash_mismatch',
       `what arrived of upload ${begin.upload.slice(0, 12)} is not what was announced; it was thrown away. Send it again from the start.`,
     );
   }
   const content = await unpack(begin, bytes);
-  if (sha256(content) !== begin.contentSha256) {
+  if (sha256Of(content) !== begin.contentSha256) {
     throw bad(begin, 'its content has another sha256 than contentSha256 says');
   }
   return checkContent(begin, content.toString('utf8'), contributor);
@@ -139,8 +139,4 @@ function notUploadable(begin: UploadBegin, problem: string): ProtocolError {
     'not_uploadable',
     `attempt ${begin.attemptId} must stay where it is: ${problem}`,
   );
-}
-
-export function sha256(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

@@ -1,9 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { open, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { z } from 'zod';
 import type { StoredFile } from '../files/verified-file.ts';
-import { type BlobStore, sha256Of } from './blobs.ts';
+import { type BlobStore, storeBytes } from './blobs.ts';
 import type { Db } from './database.ts';
 
 export interface ArchiveEntry {
@@ -67,27 +64,11 @@ export function createArchiveStore(db: Db, blobs: BlobStore, incoming: string): 
   };
   return {
     register,
-    async add(content, of) {
-      const sha256 = sha256Of(content);
-      const release = blobs.hold(sha256);
-      const path = join(incoming, `archive-${randomUUID()}`);
-      try {
-        const file = await open(path, 'wx', 0o600);
-        try {
-          await file.writeFile(content);
-          await blobs.adopt(file, path, sha256);
-        } finally {
-          await file.close();
-        }
+    add: (content, of) =>
+      storeBytes(blobs, incoming, content, (sha256) => {
         register({ sha256, bytes: content.length }, of);
         return { path: blobs.pathOf(sha256), bytes: content.length, sha256 };
-      } catch (error) {
-        await rm(path, { force: true });
-        throw error;
-      } finally {
-        release();
-      }
-    },
+      }),
     find(sha256, contributor) {
       const row =
         contributor === undefined ? ofAnybody.get(sha256) : ofOne.get(sha256, contributor);

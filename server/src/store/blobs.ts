@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { rmSync, statSync } from 'node:fs';
-import { type FileHandle, mkdir, readdir, readFile, rename } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncFolder } from '../../../src/core/platform/sync-folder.ts';
 
@@ -26,6 +26,38 @@ export interface BlobStore {
 }
 
 const NAME = /^[0-9a-f]{64}$/;
+
+/**
+ * Stores a content under its hash, like an upload: content, name and entry reach the disk in that order.
+ *
+ * @param incoming folder for files on their way, of the same file system
+ * @param enter makes the entry; until it has, no sweep takes the file
+ */
+export async function storeBytes<Result>(
+  blobs: BlobStore,
+  incoming: string,
+  content: Uint8Array,
+  enter: (sha256: string) => Result,
+): Promise<Result> {
+  const sha256 = sha256Of(content);
+  const release = blobs.hold(sha256);
+  const path = join(incoming, randomUUID());
+  try {
+    const file = await open(path, 'wx', 0o600);
+    try {
+      await file.writeFile(content);
+      await blobs.adopt(file, path, sha256);
+    } finally {
+      await file.close();
+    }
+    return enter(sha256);
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    release();
+  }
+}
 
 /** Milliseconds by the clock of files; endless where there is no file. */
 function writtenAgo(path: string): number {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { writeDurably } from '../../../src/core/outbox/durable.ts';
 import { limiter } from '../../../src/core/platform/limiter.ts';
 import { syncFolder } from '../../../src/core/platform/sync-folder.ts';
 import { ProtocolError } from '../../../src/core/protocol/errors.ts';
@@ -124,8 +125,7 @@ export function createPolicyStore(db: Db, root: string): PolicyStore {
         details: policy.details ?? {},
       } satisfies PolicyManifest);
       const text = `${JSON.stringify(manifest, null, 2)}\n`;
-      await writeSynced(join(fresh, MANIFEST), text);
-      await syncFolder(fresh);
+      await writeDurably(join(fresh, MANIFEST), text);
       // What a crash left under this number has no entry, so nobody was told of it.
       await rm(folderOf(version), { recursive: true, force: true });
       await rename(fresh, folderOf(version));
@@ -179,14 +179,4 @@ export function createPolicyStore(db: Db, root: string): PolicyStore {
         return removed;
       }),
   };
-}
-
-async function writeSynced(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.writeFile(text);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }

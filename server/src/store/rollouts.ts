@@ -42,7 +42,7 @@ export interface RolloutTable {
   releaseAll(): number;
   addGroup(group: NewGroup): number;
   /** The next attempt of the oldest open group of this policy that nobody makes, if there is one. */
-  lease(policy: string, lease: string, preferTask?: string): LeasedRollout | undefined;
+  lease(policy: string, lease: string): LeasedRollout | undefined;
   /** Back, to be made by another; `counts`: this try is one of the few that it has. */
   release(rollout: LeasedRollout, counts: boolean, reason: string): void;
   /**
@@ -91,7 +91,7 @@ export function createRolloutTable(db: Db): RolloutTable {
     SELECT g.id AS "group", r.idx AS "index", g.task AS task, g.seed AS seed, g.policy AS policy
     FROM groups g JOIN rollouts r ON r.group_id = g.id
     WHERE g.state = 'open' AND g.policy = ? AND r.state = 'open'
-    ORDER BY g.task <> ?, g.id, r.idx LIMIT 1`);
+    ORDER BY g.id, r.idx LIMIT 1`);
   const take = db.prepare(`
     UPDATE rollouts SET state = 'leased', lease = ?, tries = tries + 1
     WHERE group_id = ? AND idx = ? AND state = 'open'`);
@@ -145,15 +145,13 @@ export function createRolloutTable(db: Db): RolloutTable {
     for (let index = 0; index < group.size; index++) insertRollout.run(id, index);
     return id;
   });
-  const lease = db.transaction(
-    (policy: string, name: string, preferTask: string): LeasedRollout | undefined => {
-      const row = nextOpen.get(policy, preferTask);
-      if (row === undefined) return undefined;
-      const found = leasedSchema.parse(row);
-      take.run(name, found.group, found.index);
-      return { ...found, lease: name, attemptId: `rollout-${found.group}-${found.index}` };
-    },
-  );
+  const lease = db.transaction((policy: string, name: string): LeasedRollout | undefined => {
+    const row = nextOpen.get(policy);
+    if (row === undefined) return undefined;
+    const found = leasedSchema.parse(row);
+    take.run(name, found.group, found.index);
+    return { ...found, lease: name, attemptId: `rollout-${found.group}-${found.index}` };
+  });
   const end = (group: number, what: 'solved' | 'failed' | 'invalid'): void => {
     const one = { solved: 0, failed: 0, invalid: 0, [what]: 1 };
     count.run({ group, ...one });
@@ -194,7 +192,7 @@ export function createRolloutTable(db: Db): RolloutTable {
   return {
     releaseAll: () => releaseAll.run().changes,
     addGroup: (group) => addGroup.immediate(group),
-    lease: (policy, name, preferTask = '') => lease.immediate(policy, name, preferTask),
+    lease: (policy, name) => lease.immediate(policy, name),
     release: (rollout, counts, reason) => release.immediate(rollout, counts, reason),
     complete: (rollout, done) => complete.immediate(rollout, done),
     dropOthers: (policy) => drop.run(now(), policy).changes,

@@ -1,9 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { open, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { packTree } from '../../../src/core/tasks/archive.ts';
 import type { TaskSet } from '../../../src/core/tasks/task-set.ts';
-import { type BlobStore, createBlobStore } from '../store/blobs.ts';
+import { type BlobStore, createBlobStore, storeBytes } from '../store/blobs.ts';
 import type { Db } from '../store/database.ts';
 import { createTaskTable, type NewTask } from '../store/tasks.ts';
 
@@ -64,22 +61,11 @@ export async function addSnapshot(
   return createTaskTable(db).addSnapshot({ contributor, taskId, blob, bytes });
 }
 
-async function keep(
+/** The entry comes later, of another process than the one that sweeps: see retention/files.ts. */
+function keep(
   content: Buffer,
   blobs: BlobStore,
   incoming: string,
 ): Promise<{ readonly blob: string; readonly bytes: number }> {
-  const blob = createHash('sha256').update(content).digest('hex');
-  const path = join(incoming, `tree-${randomUUID()}`);
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await file.writeFile(content);
-    await blobs.adopt(file, path, blob);
-  } catch (error) {
-    await rm(path, { force: true });
-    throw error;
-  } finally {
-    await file.close();
-  }
-  return { blob, bytes: content.length };
+  return storeBytes(blobs, incoming, content, (blob) => ({ blob, bytes: content.length }));
 }

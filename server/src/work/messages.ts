@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { GradeReport } from '../../../src/core/grading/types.ts';
+import { outcomeSchema, rewardSchema } from '../../../src/core/trajectories/outcome.ts';
 import { policyDescriptionSchema } from '../../../src/core/trajectories/schema.ts';
 import { taskSpecSchema } from '../tasks/task-spec.ts';
 
@@ -89,15 +90,8 @@ const resultSchema = z.discriminatedUnion('kind', [
     kind: z.literal('attempted'),
     policy: policyDescriptionSchema,
     scaffoldHash: z.string(),
-    outcome: z.enum([
-      'solved',
-      'solved_with_test_changes',
-      'failed',
-      'invalid_tool_call',
-      'out_of_budget',
-      'invalid',
-    ]),
-    reward: z.union([z.literal(0), z.literal(1), z.null()]),
+    outcome: outcomeSchema,
+    reward: rewardSchema,
     reason: z.string(),
     flags: z.array(z.string()),
   }),

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { MAX_CONTENT_BYTES } from '../../../src/core/protocol/limits.ts';
+import { isErrno } from '../../../src/core/snapshot/errors.ts';
 import { parseTrajectories } from '../../../src/core/trajectories/reader.ts';
 import type { EndLine, HeaderLine } from '../../../src/core/trajectories/schema.ts';
 import type { BlobStore } from '../store/blobs.ts';
@@ -21,7 +22,7 @@ export async function readRecord(
   try {
     bytes = await blobs.read(blob);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (isErrno(error, 'ENOENT')) return undefined;
     throw error;
   }
   const content = await unpack(bytes, { maxOutputLength: MAX_CONTENT_BYTES });

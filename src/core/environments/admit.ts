@@ -4,6 +4,7 @@ import { join, posix } from 'node:path';
 import { gradePatch } from '../grading/grade.ts';
 import { withSession } from '../grading/session-run.ts';
 import type { GradeSetup } from '../grading/types.ts';
+import { escapeGlob } from '../platform/escape-glob.ts';
 import { SandboxFailure, type SandboxProvider, WORKSPACE } from '../sandbox/sandbox.ts';
 import { openTask } from '../tasks/open-task.ts';
 import type { Task } from '../tasks/task.ts';
@@ -224,7 +225,7 @@ async function solutionInside(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const original = tree.get(task.bug.path)?.content ?? Buffer.alloc(0);
-  const name = posix.basename(task.bug.path).replace(/[[\]*?\\]/g, '\\$&');
+  const name = escapeGlob(posix.basename(task.bug.path));
   // Mounts of their own, which the search of the root leaves out.
   const folders = setup.spec.base.dependencies.map(({ path }) => posix.join(WORKSPACE, path));
   return withSession(setup, signal, async (session) => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, truncate } from 'node:fs/promises';
 import { z } from 'zod';
 import { openLineFile } from '../trajectories/line-file.ts';
+import { outcomeSchema } from '../trajectories/outcome.ts';
 import { budgetsSchema, policyDescriptionSchema } from '../trajectories/schema.ts';
 
 /**
@@ -47,14 +48,7 @@ const recordSchema = z.strictObject({
   /** From 0. */
   attempt: count,
   seed: count,
-  outcome: z.enum([
-    'solved',
-    'solved_with_test_changes',
-    'failed',
-    'invalid_tool_call',
-    'out_of_budget',
-    'invalid',
-  ]),
+  outcome: outcomeSchema,
   reason: z.string(),
   turns: count,
   edits: count,

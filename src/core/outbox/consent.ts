@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { syncFolder } from '../platform/sync-folder.ts';
 import { attemptIdSchema } from '../protocol/values.ts';
+import { isErrno } from '../snapshot/errors.ts';
 import { workspaceFolder } from '../trajectories/folder.ts';
 import { writeDurably } from './durable.ts';
 import type { Preview } from './preview.ts';
@@ -48,7 +49,7 @@ export function createConsentStore(root: string): ConsentStore {
     try {
       text = await readFile(fileOf(workspace), 'utf8');
     } catch (error) {
-      if (isMissing(error)) return undefined;
+      if (isErrno(error, 'ENOENT')) return undefined;
       throw error;
     }
     try {
@@ -91,7 +92,7 @@ export function createConsentStore(root: string): ConsentStore {
       try {
         await rm(file);
       } catch (error) {
-        if (isMissing(error)) return false;
+        if (isErrno(error, 'ENOENT')) return false;
         throw error;
       }
       // It must not come back after a crash.
@@ -100,7 +101,7 @@ export function createConsentStore(root: string): ConsentStore {
     },
     async list() {
       const names = await readdir(folder).catch((error: unknown): string[] => {
-        if (isMissing(error)) return [];
+        if (isErrno(error, 'ENOENT')) return [];
         throw error;
       });
       const known = names.filter((name) => /^[0-9a-f]{16}\.json$/.test(name)).sort();
@@ -108,8 +109,4 @@ export function createConsentStore(root: string): ConsentStore {
       return all.filter((consent) => consent !== undefined);
     },
   };
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { WireError } from '../protocol/errors.ts';
 import { MAX_CONTENT_BYTES, MAX_UPLOAD_BYTES } from '../protocol/limits.ts';
+import { isErrno } from '../snapshot/errors.ts';
 import { toJsonLines } from '../trajectories/export.ts';
 import type { Trajectory } from '../trajectories/trajectory.ts';
 import type { Permit } from './consent.ts';
@@ -84,7 +85,7 @@ export function createOutbox(root: string, limits: OutboxLimits = DEFAULT_LIMITS
     try {
       return outboxEntrySchema.parse(JSON.parse(await readFile(entryPath(attemptId), 'utf8')));
     } catch (error) {
-      if (isMissing(error)) return undefined;
+      if (isErrno(error, 'ENOENT')) return undefined;
       throw new Error(
         `${entryPath(attemptId)} cannot be read (${error instanceof Error ? error.message : error}). Delete it to give this upload up; the record of the attempt is not touched.`,
       );
@@ -92,7 +93,7 @@ export function createOutbox(root: string, limits: OutboxLimits = DEFAULT_LIMITS
   };
   const list = async (): Promise<readonly OutboxEntry[]> => {
     const names = await readdir(root).catch((error: unknown) => {
-      if (isMissing(error)) return [];
+      if (isErrno(error, 'ENOENT')) return [];
       throw error;
     });
     const ids = names
@@ -215,17 +216,13 @@ async function readIfThere(path: string): Promise<Buffer | undefined> {
   try {
     return await readFile(path);
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (isErrno(error, 'ENOENT')) return undefined;
     throw error;
   }
 }
 
 function compare(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
 function sha256(bytes: Buffer): string {

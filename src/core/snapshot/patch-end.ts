@@ -10,11 +10,12 @@ import { Buffer } from 'node:buffer';
  * @param content what it came to
  */
 export function endsWhereItSays(patch: string, content: Uint8Array): boolean {
-  const hunk = /(?:^|\n)@@ [^\n]*\n((?:[ +\-\\][^\n]*(?:\n|$))*)$/.exec(patch)?.[1];
-  if (hunk === undefined || !/^\\/m.test(hunk)) return true;
+  const lastHunk = patch.lastIndexOf('\n@@ ');
+  const [, ...lines] = lastHunk < 0 ? [] : patch.slice(lastHunk + 1).split('\n');
+  if (!lines.some((line) => line.startsWith('\\'))) return true;
   let end = '';
   let onNewSide = false;
-  for (const line of hunk.split('\n')) {
+  for (const line of lines) {
     if (line.startsWith('\\')) {
       if (onNewSide) end = end.slice(0, -1);
       continue;

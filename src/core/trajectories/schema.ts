@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { outcomeSchema, rewardSchema } from './outcome.ts';
 
 /**
  * A trajectory: the record of one attempt, JSON Lines. The first line is the header, then one line
@@ -200,15 +201,8 @@ export const endLineSchema = z.strictObject({
       remedy: z.string().optional(),
     }),
   ]),
-  outcome: z.enum([
-    'solved',
-    'solved_with_test_changes',
-    'failed',
-    'invalid_tool_call',
-    'out_of_budget',
-    'invalid',
-  ]),
-  reward: z.union([z.literal(0), z.literal(1), z.null()]),
+  outcome: outcomeSchema,
+  reward: rewardSchema,
   reason: z.string(),
   /** Unified diff with binary parts; empty when nothing changed. */
   patch: z.string(),

@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Redactor } from '../agent/redactor.ts';
+import { isErrno } from '../snapshot/errors.ts';
 import { writeErrorOf } from './errors.ts';
 import { feedbackPath } from './feedback.ts';
 import { workspaceFolder } from './folder.ts';
@@ -216,7 +217,7 @@ async function summaryFromRecord(
     return summary;
   } catch (error) {
     outside.delete(path);
-    if (isMissing(error)) return undefined;
+    if (isErrno(error, 'ENOENT')) return undefined;
     return damagedSummary(id, messageOf(error));
   }
 }
@@ -226,7 +227,7 @@ async function readSummary(path: string, id: string): Promise<AttemptSummary> {
     const { header, turns, end } = await readTrajectory(path);
     return summaryOf(header, turns.length, end);
   } catch (error) {
-    if (isMissing(error)) throw error;
+    if (isErrno(error, 'ENOENT')) throw error;
     return damagedSummary(id, messageOf(error));
   }
 }
@@ -264,7 +265,7 @@ async function retainedIn(folder: KnownFolder): Promise<readonly StoredRecord[]>
       const keep = goingOn || pins.has(`${id}${PIN}`);
       records.push({ path, folder, bytes: size, modifiedMs: mtimeMs, keep });
     } catch (error) {
-      if (!isMissing(error)) throw error;
+      if (!isErrno(error, 'ENOENT')) throw error;
     }
   }
   return records;
@@ -288,11 +289,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   try {
     return await readdir(folder);
   } catch (error) {
-    if (isMissing(error)) return [];
+    if (isErrno(error, 'ENOENT')) return [];
     throw error;
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { outcomeSchema, rewardSchema } from './outcome.ts';
 import type { EndLine, HeaderLine } from './schema.ts';
 
 /** One line of the index: what a list shows, without opening the record. */
@@ -14,17 +15,8 @@ export const summarySchema = z.strictObject({
   targets: z.array(z.string()),
   policy: z.string(),
   /** `unfinished`: cut off, or still going on. `damaged`: cannot be read; `reason` says why. */
-  outcome: z.enum([
-    'solved',
-    'solved_with_test_changes',
-    'failed',
-    'invalid_tool_call',
-    'out_of_budget',
-    'invalid',
-    'unfinished',
-    'damaged',
-  ]),
-  reward: z.union([z.literal(0), z.literal(1), z.null()]),
+  outcome: z.enum([...outcomeSchema.options, 'unfinished', 'damaged']),
+  reward: rewardSchema,
   reason: z.string(),
   turns: z.int().nonnegative(),
   localOnly: z.boolean(),

@@ -4,7 +4,7 @@ import { junit } from '../../../src/core/frameworks/junit/junit.ts';
 import { runProgram } from '../../../src/core/platform/run-program.ts';
 import { createLocalSandbox } from '../../../src/core/sandbox/local/local.ts';
 import { renderTestRun } from '../../../src/core/tools/run-tests/render.ts';
-import { gradedProject } from '../../integration/frameworks/grade-support.ts';
+import { type GradedProject, gradedProject } from '../../integration/frameworks/grade-support.ts';
 import {
   type Files,
   openProject,
@@ -34,6 +34,26 @@ class ${name} {
 ${body}
 }
 `;
+
+const file = 'src/test/java/shop/CalcTest.java';
+
+/** Planted tests behave, the fix of `calc` is solved, and tests that were changed to pass are no fix. */
+async function expectFair(graded: GradedProject, changedTests: string): Promise<void> {
+  expect(graded.baseline.canaryFiles).toEqual([file]);
+  expect(
+    await graded.grade({ 'src/main/java/shop/Calc.java': calc.replace('a - b', 'a + b') }),
+  ).toMatchObject({ verdict: 'passed', strict: { canaries: [] } });
+  expect(
+    await graded.grade({
+      'src/main/java/shop/Calc.java': `${calc}// no fix\n`,
+      [file]: changedTests,
+    }),
+  ).toMatchObject({
+    verdict: 'passed_with_test_changes',
+    strict: { passed: false },
+    reverted: [file],
+  });
+}
 
 const shop: Files = {
   'pom.xml': pom(),
@@ -73,8 +93,6 @@ const shop: Files = {
   }`),
   'src/test/java/shop/OtherTest.java': testClass('  @Test\n  void fine() {}', 'OtherTest'),
 };
-
-const file = 'src/test/java/shop/CalcTest.java';
 
 describe('Maven with JUnit 5', () => {
   let project: Project;
@@ -259,20 +277,7 @@ describe('Maven with JUnit 5', () => {
         '  @Test\n  void adds() {\n    assertEquals(3, Calc.add(1, 2));\n  }\n\n  @Test\n  void zero() {}',
       ),
     });
-    expect(graded.baseline.canaryFiles).toEqual([file]);
-    expect(
-      await graded.grade({ 'src/main/java/shop/Calc.java': calc.replace('a - b', 'a + b') }),
-    ).toMatchObject({ verdict: 'passed', strict: { canaries: [] } });
-    expect(
-      await graded.grade({
-        'src/main/java/shop/Calc.java': `${calc}// no fix\n`,
-        [file]: testClass('  @Test\n  void adds() {}'),
-      }),
-    ).toMatchObject({
-      verdict: 'passed_with_test_changes',
-      strict: { passed: false },
-      reverted: [file],
-    });
+    await expectFair(graded, testClass('  @Test\n  void adds() {}'));
     const listener =
       'src/main/resources/META-INF/services/org.junit.platform.launcher.TestExecutionListener';
     expect(
@@ -380,19 +385,7 @@ describe('Gradle with JUnit 4', () => {
 
   test('grading: planted tests behave, a fix is solved, a changed test is no fix', async () => {
     const graded = await gradedProject(junit, files);
-    expect(graded.baseline.canaryFiles).toEqual([file]);
-    expect(
-      await graded.grade({ 'src/main/java/shop/Calc.java': calc.replace('a - b', 'a + b') }),
-    ).toMatchObject({ verdict: 'passed', strict: { canaries: [] } });
-    expect(
-      await graded.grade({
-        'src/main/java/shop/Calc.java': `${calc}// no fix\n`,
-        [file]: junit4('  @Test\n  public void adds() {}\n\n  @Test\n  public void zero() {}'),
-      }),
-    ).toMatchObject({
-      verdict: 'passed_with_test_changes',
-      strict: { passed: false },
-      reverted: [file],
-    });
+    const changed = junit4('  @Test\n  public void adds() {}\n\n  @Test\n  public void zero() {}');
+    await expectFair(graded, changed);
   });
 });

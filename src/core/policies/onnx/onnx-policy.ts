@@ -1,5 +1,6 @@
 import type { ToolCall } from '../../agent/messages.ts';
 import { createCallIds } from '../calls/call-ids.ts';
+import { EDIT_SEARCH_BUDGETS } from '../edit-search/edit-search.ts';
 import {
   type Policy,
   type PolicyDescription,
@@ -59,9 +60,6 @@ export interface OnnxPolicyProblem {
 export type CreatedOnnxPolicy =
   | { readonly kind: 'policy'; readonly policy: OnnxPolicy }
   | OnnxPolicyProblem;
-
-/** As of edit-search, which reads the same. */
-const ANY_LENGTH = 10_000_000;
 
 /** A model that is open, and how many attempts use it. */
 interface Version {
@@ -154,7 +152,7 @@ function describe({ manifest, weightsHash }: PolicyFolder, sampling: Sampling): 
     hash: weightsHash,
     scaffoldHash,
     // A choice reads no more than fits, however long the conversation gets (replies/decision.ts).
-    contextTokens: manifest.replies ? ANY_LENGTH : contextTokens,
+    contextTokens: manifest.replies ? EDIT_SEARCH_BUDGETS.contextTokens : contextTokens,
     sampling,
   };
 }

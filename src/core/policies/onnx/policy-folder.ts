@@ -4,6 +4,7 @@ import { access, open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
+import { isErrno } from '../../snapshot/errors.ts';
 import type { DecodeShape } from './protocol.ts';
 import { createPolicyTokenizer, type PolicyTokenizer } from './tokenizer.ts';
 
@@ -192,7 +193,7 @@ async function readJson<Schema extends z.ZodType>(
   try {
     value = JSON.parse(await readFile(file, 'utf8'));
   } catch (error) {
-    if (isMissing(error)) throw new Refusal(`${file} is missing.`, AGAIN);
+    if (isErrno(error, 'ENOENT')) throw new Refusal(`${file} is missing.`, AGAIN);
     if (!(error instanceof SyntaxError)) throw unreadable(file, error);
     throw new Refusal(`${file} is not JSON.`, AGAIN);
   }
@@ -209,7 +210,7 @@ async function checkFile(path: string, name: string, expected: string): Promise<
   try {
     await pipeline(createReadStream(file), hash);
   } catch (error) {
-    if (isMissing(error)) throw new Refusal(`${file} is missing.`, AGAIN);
+    if (isErrno(error, 'ENOENT')) throw new Refusal(`${file} is missing.`, AGAIN);
     throw unreadable(file, error);
   }
   const actual = hash.digest('hex');
@@ -256,10 +257,6 @@ async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-function isMissing(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT';
 }
 
 function unreadable(file: string, error: unknown): Refusal {

@@ -1,4 +1,5 @@
 import type { ReplyNode } from '../replies/reply-set.ts';
+import { logSumExp } from './log-sum-exp.ts';
 
 /** Logits of some tokens behind a beginning of a reply. */
 export type TokenLogits = ReadonlyMap<number, number>;
@@ -105,9 +106,4 @@ function take(open: Open[]): Open {
   const [best] = open.splice(chosen ?? 0, 1);
   if (best === undefined) throw new Error('a set of replies has no reply');
   return best;
-}
-
-function logSumExp(values: readonly number[]): number {
-  const highest = Math.max(...values);
-  return highest + Math.log(values.reduce((sum, value) => sum + Math.exp(value - highest), 0));
 }

@@ -1,4 +1,5 @@
 import type { TokenChoice } from '../../policy.ts';
+import { logSumExp } from './log-sum-exp.ts';
 
 export interface SamplingRule {
   /** 0: always the most likely token. */
@@ -64,9 +65,7 @@ export function choiceLogprob(
   const scores = ids.map(
     (one, index) => ((logits[one] ?? 0) + (bias[index] ?? 0)) / (temperature || 1),
   );
-  const highest = Math.max(...scores);
-  const total = scores.reduce((all, score) => all + Math.exp(score - highest), 0);
-  return (scores[ids.indexOf(id)] ?? Number.NaN) - highest - Math.log(total);
+  return (scores[ids.indexOf(id)] ?? Number.NaN) - logSumExp(scores);
 }
 
 /**
