@@ -29,8 +29,8 @@ export function createSnapshotSource(parts: AdmissionParts): WorkSource {
         const key = `snapshot ${snapshot.contributor} ${snapshot.taskId}`;
         if (busy(key)) continue;
         const record = await readRecord(blobs, snapshot.trajectory);
-        if (!record) {
-          refuse(snapshot, 'the content of its trajectory is gone');
+        if ('lost' in record) {
+          refuse(snapshot, `the content of its trajectory is ${record.lost}`);
           continue;
         }
         const { framework, targets } = record.header.task;

@@ -57,8 +57,8 @@ export function createClaimSource(parts: ClaimParts): WorkSource {
         const key = `claim ${claim.seq}`;
         if (busy(key)) continue;
         const record = await readRecord(blobs, claim.blob);
-        if (!record) {
-          judge(claim, unverifiable('its content is gone'));
+        if ('lost' in record) {
+          judge(claim, unverifiable(`its content is ${record.lost}`));
           continue;
         }
         const { end, patch } = record.end;

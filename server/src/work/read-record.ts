@@ -13,20 +13,27 @@ export interface StoredRecord {
   readonly end: EndLine;
 }
 
-/** A stored trajectory, which was checked when it came. undefined: its content is gone. */
+/**
+ * A stored trajectory, which was checked when it came; or why it cannot be read any more. One that cannot must
+ * not hold up what comes behind it.
+ */
 export async function readRecord(
   blobs: BlobStore,
   blob: string,
-): Promise<StoredRecord | undefined> {
+): Promise<StoredRecord | { readonly lost: string }> {
   let bytes: Buffer;
   try {
     bytes = await blobs.read(blob);
   } catch (error) {
-    if (isErrno(error, 'ENOENT')) return undefined;
+    if (isErrno(error, 'ENOENT')) return { lost: 'gone' };
     throw error;
   }
-  const content = await unpack(bytes, { maxOutputLength: MAX_CONTENT_BYTES });
-  const [record] = parseTrajectories(content.toString('utf8'), blob);
-  if (!record?.end) throw new Error(`the stored record ${blob} has no end`);
-  return { header: record.header, end: record.end };
+  try {
+    const content = await unpack(bytes, { maxOutputLength: MAX_CONTENT_BYTES });
+    const [record] = parseTrajectories(content.toString('utf8'), blob);
+    if (record?.end) return { header: record.header, end: record.end };
+    return { lost: 'damaged: it has no end' };
+  } catch (error) {
+    return { lost: `damaged: ${error instanceof Error ? error.message : String(error)}` };
+  }
 }
