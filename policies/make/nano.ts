@@ -45,6 +45,8 @@ async function main(): Promise<void> {
       threads: { type: 'string', default: '2' },
       /** Stop behind this stage: demonstrations, choices, training. */
       until: { type: 'string' },
+      /** Make nothing: measure the policy of this folder as the recipe does, and write its record. */
+      measure: { type: 'string' },
     },
   });
   const settings = values.smoke ? SMOKE : FULL;
@@ -56,13 +58,14 @@ async function main(): Promise<void> {
   const work = values.work ?? required('PRIME_AGENT_WORK');
   const out = values.out ?? join(work, 'nano');
   await mkdir(work, { recursive: true });
-  await checkStamp(work, settings);
+  if (!values.measure) await checkStamp(work, settings);
 
   const tasksFile = join(work, 'evaluation.jsonl.gz');
   const heldOut = await heldOutOf(tasksFile, settings, existsSync(tasksFile), (tasks) =>
     say(`evaluation: ${tasks} tasks`),
   );
   const rehearsalRuns = await openRuns();
+  if (values.measure) return writeRecord(values.measure, settings, heldOut, rehearsalRuns, work);
   const shards: string[] = [];
   const known = new Set<string>();
   for (let index = 0; index < settings.demonstrations.shards; index += 1) {
@@ -143,6 +146,17 @@ async function main(): Promise<void> {
   if (values.until === 'training') return;
 
   await makeFolder(model, out, settings, place);
+  await writeRecord(out, settings, heldOut, rehearsalRuns, work);
+}
+
+/** Measures a policy and edit-search, and leaves in its folder what came out and how it was made. */
+async function writeRecord(
+  out: string,
+  settings: NanoSettings,
+  heldOut: HeldOut,
+  { testRuns }: RehearsalRuns,
+  work: string,
+): Promise<void> {
   const { splits, samplings, limit } = settings.measured;
   const parts = {
     splits,
@@ -151,14 +165,14 @@ async function main(): Promise<void> {
     limit,
     budgets: settings.budgets,
     seed: settings.evaluation.seed,
-    testRuns: rehearsalRuns.testRuns,
+    testRuns,
     work,
   };
   const figures = await measureFolder({ ...parts, folder: out, name: 'results' });
   const editSearch = await measureEditSearch({ ...parts, name: 'edit-search' });
   const { pinned } = await measurePinned(out, PINNED_TASKS, {
     budgets: settings.budgets,
-    testRuns: rehearsalRuns.testRuns,
+    testRuns,
     work,
   });
   const record = {
