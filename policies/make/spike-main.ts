@@ -16,6 +16,7 @@ import { type LearnerPlace, runLearner } from './learner.ts';
 import { openRuns, required, say } from './process.ts';
 import { FULL } from './settings.ts';
 import { runSpike, type SpikeOptions } from './spike.ts';
+import { slugOf } from './spike-parts.ts';
 import { heldOutOf, type TaskWithTree, tasksOf } from './split.ts';
 import { decisionsOfTasks } from './task-decisions.ts';
 
@@ -98,7 +99,7 @@ async function main(): Promise<void> {
     for (const { part, set: tasks } of parts) {
       const figures = await measureFolder({
         folder,
-        name: `${name}-${part.replace(/\W+/g, '-')}`,
+        name: `${name}-${slugOf(part)}`,
         splits: ['held-out'],
         samplings,
         engine,

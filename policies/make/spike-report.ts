@@ -1,8 +1,12 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { compare } from '../../src/core/evaluation/compare.ts';
+import { readResults } from '../../src/core/evaluation/results-file.ts';
+import { resultsFile } from './evaluate.ts';
 import { type ChartSeries, lineChart } from './line-chart.ts';
 import { required, say } from './process.ts';
+import { slugOf } from './spike-parts.ts';
 
 const estimate = z.looseObject({
   k: z.int(),
@@ -57,7 +61,7 @@ async function main(): Promise<void> {
   await mkdir(IMAGES, { recursive: true });
   for (const part of partsOf(reports)) {
     await writeFile(
-      join(IMAGES, `learning-${part.replace(/\W+/g, '-')}.svg`),
+      join(IMAGES, `learning-${slugOf(part)}.svg`),
       lineChart({
         title: `Solved by one greedy attempt: ${part}`,
         xLabel: 'minutes of training',
@@ -76,6 +80,33 @@ async function main(): Promise<void> {
     }),
   );
   say(tables(reports));
+  for (const part of partsOf(reports)) say(`\n${await differences(work, reports, part)}`);
+}
+
+/** After minus before, task by task, in points with the bootstrap's interval for 95 %. */
+async function differences(
+  work: string,
+  reports: readonly Report[],
+  part: string,
+): Promise<string> {
+  const rows: string[][] = [];
+  for (const { arm, seed } of reports) {
+    const cells = [arm, seed];
+    for (const temperature of [0, 1]) {
+      const name = (when: string): string => `${when}-${slugOf(part)}`;
+      const file = resultsFile(work, name('spike-before'), 'held-out', temperature);
+      const folder = join(work, `spike-${arm}-${seed}`);
+      const later = resultsFile(folder, name('after'), 'held-out', temperature);
+      const { rows: found } = compare(await readResults(file), await readResults(later));
+      const all = found.find(({ tries }) => tries === undefined);
+      const [value, low, high] = [all?.value, all?.low, all?.high].map((one) =>
+        (100 * (one ?? Number.NaN)).toFixed(1),
+      );
+      cells.push(`${value} (${low} to ${high})`);
+    }
+    rows.push(cells);
+  }
+  return `${part}: differences\n\n${markdown(['arm', 'seed', 'greedy', 'temperature 1'], rows)}`;
 }
 
 function partsOf(reports: readonly Report[]): readonly string[] {
