@@ -76,7 +76,7 @@ export interface NanoSettings {
       /** Instead of the one below. */
       readonly limit?: number;
       /** Instead of all parts. */
-      readonly splits?: readonly SplitName[];
+      readonly splits?: readonly (SplitName | 'all')[];
     }[];
     /** Tasks of each part at most. */
     readonly limit: number;
