@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -123,6 +124,82 @@ describe('a slow client', () => {
       await sleep(40);
     }
     await soon(() => expect(heard.at(-1)).toContain('upload.stored'));
+  });
+});
+
+describe('a request over HTTP that trickles', () => {
+  /** Says `begin`, then a byte now and then, for as long as it is let. */
+  function drip(
+    world: World,
+    begin: string,
+  ): Promise<{ readonly heard: string; readonly ms: number }> {
+    const { hostname, port } = new URL(world.server.url);
+    const began = performance.now();
+    const socket = createConnection({ host: hostname, port: Number(port) });
+    onTestFinished(() => void socket.destroy());
+    let heard = '';
+    socket.on('data', (text) => {
+      heard += String(text);
+    });
+    socket.on('error', () => undefined);
+    socket.write(begin);
+    const timer = setInterval(() => socket.writable && socket.write('a'), 50);
+    return new Promise((resolve) => {
+      socket.on('close', () => {
+        clearInterval(timer);
+        resolve({ heard, ms: performance.now() - began });
+      });
+    });
+  }
+
+  test.each([
+    ['in its headers', 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: '],
+    ['before them', 'GET /heal'],
+    [
+      'in its body',
+      'POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 60000\r\n\r\n',
+    ],
+  ])(
+    '%s is told so and ended, and so are three hundred; others are served',
+    async (_name, begin) => {
+      const world = await startWorld({ timing: { requestMs: 1_500 } });
+      const before = process.memoryUsage().rss;
+      const slow = Array.from({ length: 300 }, () => drip(world, begin));
+      await othersAreServed(world, 'other');
+      const ends = await Promise.all(slow);
+      const told = ends.filter(({ heard }) => /^HTTP\/1\.1 4/.test(heard));
+      expect(told).toHaveLength(ends.length);
+      const late = ends.filter(({ heard }) =>
+        heard.includes('the request did not come within 1500 ms'),
+      );
+      // A body for an address where nothing is may be refused before it has come.
+      if (!begin.startsWith('POST')) expect(late).toHaveLength(ends.length);
+      expect(Math.max(...ends.map(({ ms }) => ms))).toBeLessThan(20_000);
+      expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
+      const health = await fetch(`${world.server.url}/healthz`);
+      expect(health.status).toBe(200);
+    },
+  );
+
+  test('holds no more sockets than there may be', async () => {
+    const world = await startWorld({ limits: { connections: 1 }, timing: { requestMs: 20_000 } });
+    const { hostname, port } = new URL(world.server.url);
+    const sockets = Array.from({ length: 400 }, () => {
+      const socket = createConnection({ host: hostname, port: Number(port) });
+      socket.on('error', () => undefined);
+      socket.write('GET /heal');
+      return socket;
+    });
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    await soon(() =>
+      expect(
+        sockets.filter(({ destroyed, readyState }) => !destroyed && readyState === 'open').length,
+      ).toBe(257),
+    );
+    for (const socket of sockets) socket.destroy();
+    await soon(async () => expect((await fetch(`${world.server.url}/healthz`)).status).toBe(200));
   });
 });
 
