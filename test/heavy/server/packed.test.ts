@@ -120,7 +120,7 @@ describe('the package, installed in an empty folder without install scripts', ()
         '',
       ].join('\n'),
     });
-    agent('fix', shop(), '--policy', 'edit-search', '--no-parity');
+    agent('fix', shop(), '--policy', 'edit-search', '--no-parity', '--attempts', '1');
     agent('outbox', 'allow', shop(), '--yes');
     const token = ok('npx', ['--no-install', 'prime-agent', 'token', 'create', 'bob']).trim();
 
