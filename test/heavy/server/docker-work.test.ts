@@ -43,8 +43,6 @@ if (started.kind === 'none') {
       const world = await startWorld(
         {
           ...WORKING,
-          // What else a busy machine does would keep containers waiting for longer than any limit.
-          work: { ...WORKING.work, niceness: 0 },
           sandbox: { kind: 'docker', image: TEST_IMAGE, setupNetwork: 'none' },
           policy: { use: 'edit-search' },
           rollouts: { groupSize: 2, groupsAhead: 1 },
