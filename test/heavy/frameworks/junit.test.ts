@@ -382,6 +382,7 @@ describe('Gradle with JUnit 4', () => {
     });
     vi.stubEnv('GRADLE_USER_HOME', home);
     const place = 'src/test/java/shop/CalcTest.java';
+    const leaver = 'src/test/java/shop/LeaverTest.java';
     const build = files['build.gradle'] ?? '';
     const other = await openProject(
       junit,
@@ -393,7 +394,9 @@ describe('Gradle with JUnit 4', () => {
           ['one', 'two', 'three'].map((name) => [`${name}/build.gradle`, build]),
         ),
         [`one/${place}`]: junit4('  @Test\n  public void fails() {\n    assertEquals(1, 2);\n  }'),
-        [`two/${place}`]: junit4('  @Test\n  public void leaves() {\n    System.exit(0);\n  }'),
+        [`two/${leaver}`]: junit4(
+          '  @Test\n  public void leaves() {\n    System.exit(0);\n  }',
+        ).replace('CalcTest', 'LeaverTest'),
         [`three/${place}`]: junit4('  @Test\n  public void fine() {}'),
       },
       { provider: createLocalSandbox() },
@@ -404,7 +407,7 @@ describe('Gradle with JUnit 4', () => {
       const run = ran(await other.run([], TIME));
       expect(statuses(run.results)).toEqual({
         [`one/${place}::fails`]: 'failed',
-        [`two/${place}::leaves`]: 'error',
+        [`two/${leaver}::leaves`]: 'error',
         [`three/${place}::fine`]: 'passed',
       });
     } finally {
