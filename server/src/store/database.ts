@@ -1,6 +1,7 @@
 import { chmodSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import { RETENTION_SCHEMA } from './retention-schema.ts';
+import { SNAPSHOT_SCHEMA } from './snapshot-schema.ts';
 import { openSqlite } from './sqlite.ts';
 import { WORK_SCHEMA } from './work-schema.ts';
 
@@ -88,6 +89,7 @@ const MIGRATIONS: readonly string[] = [
   `,
   RETENTION_SCHEMA,
   WORK_SCHEMA,
+  SNAPSHOT_SCHEMA,
 ];
 
 /**
