@@ -9,6 +9,7 @@ describe('settings', () => {
     expect(readSettings(createFakeVs().vs)).toEqual({
       policy: 'edit-search',
       endpoint: { baseUrl: '', model: undefined },
+      server: { url: '', fingerprint: '' },
       attempts: undefined,
       parallel: undefined,
       maxTurns: undefined,
