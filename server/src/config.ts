@@ -7,6 +7,7 @@ import { schemaProblems } from '../../src/core/platform/schema-problems.ts';
 import {
   HEARTBEAT_MS,
   HELLO_TIMEOUT_MS,
+  MAX_ARCHIVE_BYTES,
   MAX_CONTENT_BYTES,
   MAX_OPEN_UPLOADS,
   MAX_UPLOAD_BYTES,
@@ -36,6 +37,7 @@ const configSchema = z.strictObject({
     .strictObject({
       uploadBytes: z.int().positive().max(MAX_UPLOAD_BYTES).default(MAX_UPLOAD_BYTES),
       contentBytes: z.int().positive().max(MAX_CONTENT_BYTES).default(MAX_CONTENT_BYTES),
+      archiveBytes: z.int().positive().max(MAX_ARCHIVE_BYTES).default(MAX_ARCHIVE_BYTES),
       openUploads: z.int().positive().max(64).default(MAX_OPEN_UPLOADS),
       connections: z.int().positive().default(256),
       connectionsPerContributor: z.int().positive().default(16),

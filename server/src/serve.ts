@@ -7,6 +7,7 @@ import type { ServerConfig } from './config.ts';
 import { openFolders } from './folders.ts';
 import { createApp } from './http/app.ts';
 import { createMetrics } from './http/metrics.ts';
+import { createArchiveIngest } from './ingest/archive-ingest.ts';
 import { createIngest } from './ingest/ingest.ts';
 import { createReceiver } from './ingest/receive.ts';
 import { createLiveServer, type LiveServer } from './live/live-server.ts';
@@ -91,6 +92,9 @@ export async function serve({
     const archives = createArchiveStore(db, trees, folders.incoming);
     const policies = createPolicyStore(db, folders.policies);
     const ingest = createIngest({ config, receiver, blobs, table, meta });
+    const archiveIngest = createArchiveIngest({
+      ...{ config, db, receiver, trees, archives, table, meta },
+    });
     const files = createFileSweep(db, { blobs, trees });
     const retention = startRetention({
       db,
@@ -162,6 +166,7 @@ export async function serve({
       meta,
       news,
       ingest,
+      archiveIngest,
       uploadRate: createRateLimit(config.rate.uploadsPerMinute),
       counters: metrics,
       authenticate,

@@ -68,11 +68,14 @@ export function addOutboxCommands(program: Command, { act, context }: ProgramPar
     .argument('[path]', 'folder of the workspace', '.')
     .option('--attempt <id>', 'attempt id, or the beginning of one (default: the newest)')
     .option('--full', 'the very text that would be sent', false)
+    .option('--all-files', 'every file that would go with it, with its size', false)
+    .option('--no-files', 'without the files that it had before it')
     .action(act((path: string, options) => outboxPreviewCommand(path, options, context)));
   json(outbox.command('allow'))
     .description('Show it, then allow that attempts at this workspace are sent')
     .argument('[path]', 'folder of the workspace', '.')
     .option('--attempt <id>', 'attempt to show (default: the newest)')
+    .option('--no-files', 'the files that attempts had before them stay here')
     .option('--yes', 'do not ask', false)
     .action(act((path: string, options) => outboxAllowCommand(path, options, context)));
   json(outbox.command('deny'))

@@ -27,7 +27,7 @@ export interface Ingest {
    * Checks a complete upload and keeps it. When this resolves, content, name and entry have reached the
    * disk, in that order. Rejects with `ProtocolError`.
    */
-  finish(incoming: Incoming, contributor: string): Promise<Stored>;
+  finish(incoming: Incoming, begin: UploadBegin, contributor: string): Promise<Stored>;
 }
 
 export interface IngestParts {
@@ -66,8 +66,7 @@ export function createIngest({ config, receiver, blobs, table, meta }: IngestPar
       return { kind: 'open', incoming: await receiver.open(begin, contributor) };
     },
 
-    async finish(incoming, contributor) {
-      const { begin } = incoming;
+    async finish(incoming, begin, contributor) {
       try {
         const entry = await checks(async () =>
           checkUpload(begin, await incoming.read(), contributor),

@@ -1,12 +1,18 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { UploadBegin } from '../../../src/core/protocol/client-messages.ts';
 import { ProtocolError } from '../../../src/core/protocol/errors.ts';
+
+/** What an upload is told apart by, whatever it holds. */
+export interface Announced {
+  /** sha256 of the bytes. */
+  readonly upload: string;
+  readonly bytes: number;
+}
 
 /** An upload on its way into a file, which outlives the connection. */
 export interface Incoming {
-  readonly begin: UploadBegin;
+  readonly begin: Announced;
   /** Bytes that are there. */
   readonly offset: number;
   readonly complete: boolean;
@@ -22,7 +28,7 @@ export interface Incoming {
 
 export interface Receiver {
   /** Begins or takes up. Whoever had the same upload open loses it: an old connection that hangs. */
-  open(begin: UploadBegin, contributor: string): Promise<Incoming>;
+  open(begin: Announced, contributor: string): Promise<Incoming>;
   /** Removes what nobody went on with. */
   expire(olderThanMs: number): Promise<number>;
 }
@@ -56,7 +62,7 @@ export function createReceiver(folder: string): Receiver {
 
 async function openIncoming(
   path: string,
-  begin: UploadBegin,
+  begin: Announced,
   onClosed: () => void,
 ): Promise<Incoming> {
   const file = await open(path, 'a+', 0o600);

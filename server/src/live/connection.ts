@@ -9,7 +9,7 @@ import {
 } from '../../../src/core/protocol/limits.ts';
 import { parseClientMessage } from '../../../src/core/protocol/messages.ts';
 import type { ServerMessage } from '../../../src/core/protocol/server-messages.ts';
-import { negotiate } from '../../../src/core/protocol/version.ts';
+import { ARCHIVES_SINCE, negotiate } from '../../../src/core/protocol/version.ts';
 import type { Identity } from '../store/tokens.ts';
 import { answer } from './answers.ts';
 import type { LiveParts } from './parts.ts';
@@ -93,6 +93,8 @@ export function createConnection(
       limits: {
         uploadBytes: limits.uploadBytes,
         contentBytes: limits.contentBytes,
+        // Older clients know no such limit, and no message with it.
+        ...(agreed.version >= ARCHIVES_SINCE && { archiveBytes: limits.archiveBytes }),
         openUploads: limits.openUploads,
         windowBytes: UPLOAD_WINDOW_BYTES,
         chunkBytes: MAX_CHUNK_BYTES,
@@ -121,6 +123,8 @@ export function createConnection(
         throw new ProtocolError('bad_message', 'hello was said already');
       case 'upload.begin':
         return uploads.begin(message);
+      case 'archive.begin':
+        return uploads.beginArchive(message);
       case 'upload.cancel':
         return uploads.cancel(message.upload);
       case 'announcements.follow':

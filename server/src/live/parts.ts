@@ -3,6 +3,7 @@ import type { Counter, Histogram } from 'prom-client';
 import type { StatusSnapshot } from '../../../src/core/protocol/server-messages.ts';
 import type { RateLimit } from '../auth/rate-limit.ts';
 import type { ServerConfig } from '../config.ts';
+import type { ArchiveIngest } from '../ingest/archive-ingest.ts';
 import type { Ingest } from '../ingest/ingest.ts';
 import type { Meta } from '../store/meta.ts';
 import type { News } from '../store/news.ts';
@@ -16,6 +17,7 @@ export interface LiveParts {
   readonly meta: Meta;
   readonly news: News;
   readonly ingest: Ingest;
+  readonly archiveIngest: ArchiveIngest;
   readonly uploadRate: RateLimit;
   readonly counters: LiveCounters;
   /** Throws `ProtocolError` (unauthorized, rate_limited). */

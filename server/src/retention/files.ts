@@ -9,7 +9,7 @@ const NEEDED = {
   trees: `WITH wanted (sha256) AS (VALUES (?)) SELECT 1 FROM wanted WHERE
     EXISTS (SELECT 1 FROM archives a WHERE a.sha256 = wanted.sha256 AND a.removed_at IS NULL)
     OR EXISTS (SELECT 1 FROM task_trees t WHERE t.blob = wanted.sha256)
-    OR EXISTS (SELECT 1 FROM snapshots s WHERE s.blob = wanted.sha256)`,
+    OR EXISTS (SELECT 1 FROM snapshots s WHERE s.blob = wanted.sha256 AND s.state = 'new')`,
 } as const;
 
 export type FileKind = keyof typeof NEEDED;

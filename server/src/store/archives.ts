@@ -24,6 +24,8 @@ export interface ArchiveStore {
   add(content: Buffer, of: ArchiveOf): Promise<StoredFile>;
   /** Enters a file that is in the store already and is held (`BlobStore.hold`). */
   register(file: Omit<StoredFile, 'path'>, of: ArchiveOf): void;
+  /** Of what is there still. */
+  bytesOf(contributor: string): number;
   /** What is there still; of one contributor, or of anybody. */
   find(sha256: string, contributor: string | undefined): StoredFile | undefined;
   /** Newest first, before a `seq`. */
@@ -58,12 +60,16 @@ export function createArchiveStore(db: Db, blobs: BlobStore, incoming: string): 
   const kept = 'SELECT sha256, bytes FROM archives WHERE removed_at IS NULL AND sha256 = ?';
   const ofAnybody = db.prepare(`${kept} LIMIT 1`);
   const ofOne = db.prepare(`${kept} AND contributor = ?`);
+  const sum = db.prepare(
+    'SELECT coalesce(sum(bytes), 0) FROM archives WHERE removed_at IS NULL AND contributor = ?',
+  );
   const list = db.prepare('SELECT * FROM archives WHERE seq < ? ORDER BY seq DESC LIMIT ?');
   const register: ArchiveStore['register'] = ({ sha256, bytes }, { taskId, contributor }) => {
     insert.run(sha256, bytes, taskId, contributor, new Date().toISOString());
   };
   return {
     register,
+    bytesOf: (contributor) => z.number().parse(sum.pluck().get(contributor)),
     add: (content, of) =>
       storeBytes(blobs, incoming, content, (sha256) => {
         register({ sha256, bytes: content.length }, of);

@@ -12,6 +12,8 @@ export interface WaitingClaim {
   readonly claimedReward: number | null;
   /** Name of the task here. */
   readonly task: string;
+  /** Files of its snapshot that are not here. */
+  readonly leftOut: number;
 }
 
 /** What the server found. */
@@ -44,6 +46,7 @@ const waitingSchema = z.object({
   claimedOutcome: z.string(),
   claimedReward: z.number().nullable(),
   task: z.string(),
+  leftOut: z.number(),
 });
 
 /**
@@ -53,12 +56,12 @@ const waitingSchema = z.object({
 const KNOWN = `
   SELECT t.seq AS seq, t.contributor AS contributor, t.attempt_id AS attemptId, t.blob AS blob,
     t.outcome AS claimedOutcome, t.claimed_reward AS claimedReward, k.id AS task,
-    k.state AS state, k.reason AS reason
+    k.state AS state, k.reason AS reason, 0 AS leftOut
   FROM tasks k CROSS JOIN trajectories t
     ON t.task_id = k.id AND t.claim = 'waiting' AND t.removed_at IS NULL
   UNION ALL
   SELECT t.seq, t.contributor, t.attempt_id, t.blob, t.outcome, t.claimed_reward, a.task, a.state,
-    a.reason
+    a.reason, a.left_out
   FROM snapshots a CROSS JOIN trajectories t
     ON t.task_id = a.task_id AND t.contributor = a.contributor AND t.claim = 'waiting'
       AND t.removed_at IS NULL

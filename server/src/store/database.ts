@@ -1,6 +1,7 @@
 import { chmodSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { RETENTION_SCHEMA } from './retention-schema.ts';
+import { SNAPSHOT_SCHEMA } from './snapshot-schema.ts';
 import { WORK_SCHEMA } from './work-schema.ts';
 
 export type Db = Database.Database;
@@ -87,6 +88,7 @@ const MIGRATIONS: readonly string[] = [
   `,
   RETENTION_SCHEMA,
   WORK_SCHEMA,
+  SNAPSHOT_SCHEMA,
 ];
 
 /**

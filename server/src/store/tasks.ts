@@ -18,6 +18,8 @@ export interface Snapshot {
   readonly taskId: string;
   readonly blob: string;
   readonly bytes: number;
+  /** Files of the attempt's snapshot that are not in it. */
+  readonly leftOut: number;
 }
 
 export interface WaitingSnapshot extends Snapshot {
@@ -43,6 +45,8 @@ export interface TaskTable {
   judge(id: string, state: 'admitted' | 'refused', reason: string | null): void;
   /** False where another archive of this name is here: what is stored is final. */
   addSnapshot(snapshot: Snapshot): boolean;
+  /** The archive that is here for a task of a contributor. */
+  snapshotOf(contributor: string, taskId: string): string | undefined;
   /** Those that nobody has looked at and whose trajectory is here, oldest first. */
   waitingSnapshots(limit: number): readonly WaitingSnapshot[];
   /** What an archive became: a task that is kept with it, or nothing. */
@@ -60,6 +64,7 @@ const snapshotSchema = z.object({
   taskId: z.string(),
   blob: z.string(),
   bytes: z.number(),
+  leftOut: z.number(),
   trajectory: z.string(),
 });
 
@@ -80,14 +85,14 @@ export function createTaskTable(db: Db): TaskTable {
     ORDER BY seq LIMIT ?`);
   const judge = db.prepare('UPDATE tasks SET state = ?, reason = ?, judged_at = ? WHERE id = ?');
   const insertSnapshot = db.prepare(`
-    INSERT INTO snapshots (contributor, task_id, blob, bytes, added_at)
-    VALUES (@contributor, @taskId, @blob, @bytes, @addedAt) ON CONFLICT DO NOTHING`);
+    INSERT INTO snapshots (contributor, task_id, blob, bytes, left_out, added_at)
+    VALUES (@contributor, @taskId, @blob, @bytes, @leftOut, @addedAt) ON CONFLICT DO NOTHING`);
   const selectSnapshot = db.prepare(
     'SELECT blob FROM snapshots WHERE contributor = ? AND task_id = ?',
   );
   const waitingSnapshots = db.prepare(`
     SELECT snapshots.contributor AS contributor, snapshots.task_id AS taskId, snapshots.blob AS blob,
-      snapshots.bytes AS bytes, trajectories.blob AS trajectory
+      snapshots.bytes AS bytes, snapshots.left_out AS leftOut, trajectories.blob AS trajectory
     FROM snapshots JOIN trajectories
       ON trajectories.contributor = snapshots.contributor
       AND trajectories.task_id = snapshots.task_id
@@ -110,6 +115,10 @@ export function createTaskTable(db: Db): TaskTable {
     if (row === undefined) return undefined;
     const { id, spec, blob } = rowSchema.parse(row);
     return { id, blob, spec: taskSpecSchema.parse(JSON.parse(spec)) };
+  };
+  const snapshotOf = (contributor: string, taskId: string): string | undefined => {
+    const row = selectSnapshot.get(contributor, taskId);
+    return row === undefined ? undefined : z.object({ blob: z.string() }).parse(row).blob;
   };
   const settleAll = db.transaction<TaskTable['settleSnapshot']>((snapshot, outcome) => {
     const { contributor, taskId, blob, bytes } = snapshot;
@@ -134,9 +143,9 @@ export function createTaskTable(db: Db): TaskTable {
     },
     addSnapshot(snapshot) {
       insertSnapshot.run({ ...snapshot, addedAt: new Date().toISOString() });
-      const row = selectSnapshot.get(snapshot.contributor, snapshot.taskId);
-      return z.object({ blob: z.string() }).parse(row).blob === snapshot.blob;
+      return snapshotOf(snapshot.contributor, snapshot.taskId) === snapshot.blob;
     },
+    snapshotOf,
     waitingSnapshots: (limit) => z.array(snapshotSchema).parse(waitingSnapshots.all(limit)),
     settleSnapshot: (snapshot, outcome) => settleAll.immediate(snapshot, outcome),
   };

@@ -39,6 +39,8 @@ export interface TrajectoryTable {
     contributor: string,
     attemptId: string,
   ): { readonly content: string; readonly claim: Claim } | undefined;
+  /** Has this contributor sent an attempt at a task of this name? */
+  hasTask(contributor: string, taskId: string): boolean;
   /** Resolves when the entry has reached the disk. Those that wait at the same time share one commit. */
   add(entry: TrajectoryEntry): Promise<AddResult>;
   totalsOf(contributor: string): Totals;
@@ -66,6 +68,9 @@ export function createTrajectoryTable(db: Db): TrajectoryTable {
       @claimedReward, @turns, @sampledTokens)`);
   const select = db.prepare(
     'SELECT content, claim FROM trajectories WHERE contributor = ? AND attempt_id = ?',
+  );
+  const atTask = db.prepare(
+    'SELECT 1 FROM trajectories WHERE task_id = ? AND contributor = ? LIMIT 1',
   );
   const sums = ['trajectories', 'kept', 'bytes']
     .map((column) => `coalesce(sum(${column}), 0) AS ${column}`)
@@ -103,6 +108,7 @@ export function createTrajectoryTable(db: Db): TrajectoryTable {
 
   return {
     find,
+    hasTask: (contributor, taskId) => atTask.get(taskId, contributor) !== undefined,
     add(entry) {
       flushed ??= new Promise((done) => {
         setImmediate(() => {

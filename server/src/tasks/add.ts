@@ -50,15 +50,17 @@ export async function addSnapshot(
     contributor,
     taskId,
     content,
+    leftOut = 0,
   }: {
     readonly contributor: string;
     readonly taskId: string;
     readonly content: Buffer;
+    readonly leftOut?: number;
   },
   { db, trees, incoming }: TaskPlace,
 ): Promise<boolean> {
   const { blob, bytes } = await keep(content, createBlobStore(trees), incoming);
-  return createTaskTable(db).addSnapshot({ contributor, taskId, blob, bytes });
+  return createTaskTable(db).addSnapshot({ contributor, taskId, blob, bytes, leftOut });
 }
 
 /** The entry comes later, of another process than the one that sweeps: see retention/files.ts. */

@@ -22,14 +22,21 @@ export function verifyWithoutPatch(claimed: Claimed, end: AttemptEnd): Verificat
   return compared(claimed, outcome, reward, 'its record says that nothing was submitted', []);
 }
 
-/** What a submitted patch is worth here. */
+/**
+ * What a submitted patch is worth here. Where files of the snapshot are missing (their owner keeps what is ignored or
+ * holds secrets), another result says nothing about who sent it.
+ */
 export function verifyGrade(
-  claimed: Claimed,
+  claimed: Claimed & { readonly leftOut: number },
   { verdict, strict, flags }: GradeReport,
 ): Verification {
   const { outcome, reward } = outcomeOf({ kind: 'submitted' }, verdict satisfies Verdict);
   const words = flags.map(({ rule, file }) => `${rule}: ${file}`);
-  return compared(claimed, outcome, reward, strict.explanation, words);
+  const found = compared(claimed, outcome, reward, strict.explanation, words);
+  if (found.claim !== 'broken' || claimed.leftOut === 0) return found;
+  return unverifiable(
+    `${claimed.leftOut} of its files stayed with their owner, and without them ${found.reason}`,
+  );
 }
 
 export function unverifiable(reason: string): Verification {

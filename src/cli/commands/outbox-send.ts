@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { AGENT_VERSION } from '../../core/fix/version.ts';
-import { type Offered, offerAttempts } from '../../core/outbox/offer.ts';
-import { sendWaiting } from '../../core/outbox/sender.ts';
+import { openDesk } from '../../core/outbox/desk.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { plural } from '../render/style.ts';
-import { outboxParts, redactorOf } from './outbox-parts.ts';
 
 export interface SendCommandOptions {
   readonly server: string;
@@ -22,41 +20,41 @@ export async function outboxSendCommand(
   context: CliContext,
 ): Promise<ExitCode> {
   const token = await readToken(options, context);
-  const parts = outboxParts(context);
-  const allowed = await parts.consents.list();
-  if (allowed.length === 0) {
+  const desk = openDesk(context);
+  if ((await desk.consents.list()).length === 0) {
     context.stderr.write(
       'prime-agent: no workspace is allowed, so nothing new is sent. Allow one with: prime-agent outbox allow\n',
     );
   }
-  const offered: Offered[] = [];
-  for (const { workspacePath } of allowed) {
-    const redactor = await redactorOf(workspacePath, context);
-    offered.push(...(await offerAttempts({ ...parts, workspacePath, redactor })));
-  }
+  const offered = await desk.offer();
   for (const { attempt, result } of offered) {
     if (result.kind !== 'full' && result.kind !== 'too-large' && result.kind !== 'unreadable')
       continue;
     context.stderr.write(`! ${attempt.attemptId}: ${result.message}\n`);
   }
-  const report = await sendWaiting(
-    parts.outbox,
+  const report = await desk.send(
     {
       url: options.server,
       token,
       ...(options.fingerprint === undefined ? {} : { fingerprint: options.fingerprint }),
     },
-    { client: { name: 'prime-agent', version: AGENT_VERSION }, signal: context.signal },
+    { client: { name: 'prime-agent', version: AGENT_VERSION } },
   );
   const stay = offered.filter(({ result }) => result.kind === 'local').length;
   if (options.json) context.stdout.write(`${JSON.stringify({ ...report, stay })}\n`);
   else {
-    const { sent, refused, waiting } = report;
+    const { sent, refused, waiting, files } = report;
     context.stdout.write(
       `${plural(sent, 'attempt')} sent, ${refused} refused, ${waiting} waiting; ${stay} stay here\n`,
     );
+    if (files.sent + files.refused + files.waiting > 0) {
+      context.stdout.write(
+        `The files before them: ${files.sent} sent, ${files.refused} refused, ${files.waiting} waiting\n`,
+      );
+    }
   }
-  return report.refused + report.waiting === 0 ? EXIT.ok : EXIT.notSolved;
+  const unsent = [report, report.files].some(({ refused, waiting }) => refused + waiting > 0);
+  return unsent ? EXIT.notSolved : EXIT.ok;
 }
 
 async function readToken(

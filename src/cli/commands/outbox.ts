@@ -1,30 +1,34 @@
+import { resolve } from 'node:path';
+import { coversFiles } from '../../core/outbox/consent.ts';
+import { openDesk } from '../../core/outbox/desk.ts';
 import type { OutboxEntry } from '../../core/outbox/entry.ts';
-import { workspaceFolder } from '../../core/trajectories/folder.ts';
 import { askYesNo } from '../ask.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { byteSize } from '../render/byte-size.ts';
-import { renderPreview } from '../render/preview.ts';
+import { renderFiles, renderPreview } from '../render/preview.ts';
 import { createStyle, plural } from '../render/style.ts';
-import { choosePreview, outboxParts, workspaceAt } from './outbox-parts.ts';
 
 interface PreviewOptions {
   readonly attempt?: string;
+  /** False: the files that attempts had before them stay here. */
+  readonly files: boolean;
   readonly json: boolean;
 }
 
 export async function outboxPreviewCommand(
   path: string,
-  options: PreviewOptions & { readonly full: boolean },
+  options: PreviewOptions & { readonly full: boolean; readonly allFiles: boolean },
   context: CliContext,
 ): Promise<ExitCode> {
-  const workspace = workspaceAt(path, context);
-  const preview = await choosePreview(workspace, options.attempt, outboxParts(context), context);
+  const workspace = resolve(context.cwd, path);
+  const preview = await openDesk(context).preview(workspace, wishOf(options));
   const style = createStyle(context.stdout, context.env);
   if (options.json) {
     const { content, ...summary } = preview;
     context.stdout.write(`${JSON.stringify(options.full ? preview : summary, null, 2)}\n`);
-  } else if (options.full) context.stdout.write(style.visible(preview.content));
+  } else if (options.allFiles) context.stdout.write(renderFiles(preview, style));
+  else if (options.full) context.stdout.write(style.visible(preview.content));
   else context.stdout.write(renderPreview(preview, style));
   return EXIT.ok;
 }
@@ -35,11 +39,15 @@ export async function outboxAllowCommand(
   options: PreviewOptions & { readonly yes: boolean },
   context: CliContext,
 ): Promise<ExitCode> {
-  const workspace = workspaceAt(path, context);
-  const parts = outboxParts(context);
-  const preview = await choosePreview(workspace, options.attempt, parts, context);
+  const workspace = resolve(context.cwd, path);
+  const desk = openDesk(context);
+  const preview = await desk.preview(workspace, wishOf(options));
   context.stderr.write(renderPreview(preview, createStyle(context.stderr, context.env)));
-  const question = `Allow that attempts at ${workspace} like this one are sent to your training server, those made so far and later ones?`;
+  const withFiles = preview.files?.kind === 'archive';
+  const what = withFiles
+    ? `attempts at ${workspace} like this one, and the files that they had before them,`
+    : `attempts at ${workspace} like this one`;
+  const question = `Allow that ${what} are sent to your training server, those made so far and later ones?`;
   const answer = options.yes || (await askYesNo(question, context));
   if (answer === undefined) {
     throw new Error(
@@ -50,11 +58,12 @@ export async function outboxAllowCommand(
     context.stderr.write('Nothing is allowed, nothing is sent.\n');
     return EXIT.notSolved;
   }
-  await parts.consents.allow(workspace, preview);
-  if (options.json) context.stdout.write(`${JSON.stringify({ workspace, allowed: true })}\n`);
-  else {
+  await desk.allow(workspace, preview);
+  if (options.json) {
+    context.stdout.write(`${JSON.stringify({ workspace, allowed: true, files: withFiles })}\n`);
+  } else {
     context.stdout.write(
-      `Attempts at ${workspace} may be sent now: prime-agent outbox send. Take it back with: prime-agent outbox deny\n`,
+      `Attempts at ${workspace} may be sent now, ${withFiles ? 'with' : 'without'} their files: prime-agent outbox send. Take it back with: prime-agent outbox deny\n`,
     );
   }
   return EXIT.ok;
@@ -65,10 +74,8 @@ export async function outboxDenyCommand(
   options: { readonly json: boolean },
   context: CliContext,
 ): Promise<ExitCode> {
-  const workspace = workspaceAt(path, context);
-  const { consents, outbox } = outboxParts(context);
-  const revoked = await consents.revoke(workspace);
-  const withdrawn = await outbox.forget(workspaceFolder(workspace));
+  const workspace = resolve(context.cwd, path);
+  const { revoked, withdrawn } = await openDesk(context).deny(workspace);
   if (options.json) context.stdout.write(`${JSON.stringify({ workspace, revoked, withdrawn })}\n`);
   else {
     context.stdout.write(
@@ -84,7 +91,7 @@ export async function outboxListCommand(
   options: { readonly json: boolean },
   context: CliContext,
 ): Promise<ExitCode> {
-  const { consents, outbox } = outboxParts(context);
+  const { consents, outbox } = openDesk(context);
   const [allowed, entries] = [await consents.list(), await outbox.list()];
   const { visible } = createStyle(context.stdout, context.env);
   if (options.json) {
@@ -92,8 +99,12 @@ export async function outboxListCommand(
     return EXIT.ok;
   }
   if (allowed.length === 0) context.stdout.write('No workspace is allowed: nothing is sent.\n');
-  for (const { workspacePath, allowedAt } of allowed) {
-    context.stdout.write(`${visible(workspacePath)}  allowed ${allowedAt.slice(0, 10)}\n`);
+  for (const consent of allowed) {
+    const { workspacePath, allowedAt } = consent;
+    const files = coversFiles(consent) ? 'with files' : 'without files';
+    context.stdout.write(
+      `${visible(workspacePath)}  allowed ${allowedAt.slice(0, 10)}, ${files}\n`,
+    );
   }
   for (const entry of entries) context.stdout.write(`${visible(entryLine(entry))}\n`);
   return EXIT.ok;
@@ -101,7 +112,7 @@ export async function outboxListCommand(
 
 /** The very text that is sent, unpacked. */
 export async function outboxShowCommand(id: string, context: CliContext): Promise<ExitCode> {
-  const { outbox } = outboxParts(context);
+  const { outbox } = openDesk(context);
   const content = await outbox.content(knownId(id, await outbox.list()));
   if (!content) {
     context.stderr.write(
@@ -118,7 +129,7 @@ export async function outboxWithdrawCommand(
   options: { readonly json: boolean },
   context: CliContext,
 ): Promise<ExitCode> {
-  const { outbox } = outboxParts(context);
+  const { outbox } = openDesk(context);
   const entries = await outbox.list();
   // All are known before any goes.
   const wanted = ids.map((id) => knownId(id, entries));
@@ -147,7 +158,31 @@ function knownId(id: string, entries: readonly OutboxEntry[]): string {
   );
 }
 
-function entryLine({ attemptId, bytes, state }: OutboxEntry): string {
+function wishOf({ attempt, files }: PreviewOptions) {
+  return { attemptId: attempt, withFiles: files };
+}
+
+function entryLine(entry: OutboxEntry): string {
+  return `${recordLine(entry)}${filesWords(entry)}`;
+}
+
+function filesWords({ files, state }: OutboxEntry): string {
+  if (files === undefined || state.kind === 'withdrawn') return '';
+  switch (files.kind) {
+    case 'waiting': {
+      const last = files.lastError ? ` (${files.lastError.message})` : '';
+      return `; files wait, ${byteSize(files.bytes)}${last}`;
+    }
+    case 'sent':
+      return '; files sent';
+    case 'refused':
+      return `; files refused: ${files.error.message}`;
+    case 'none':
+      return `; no files: ${files.reason}`;
+  }
+}
+
+function recordLine({ attemptId, bytes, state }: OutboxEntry): string {
   switch (state.kind) {
     case 'waiting': {
       const last = state.lastError ? `  (${state.lastError.message})` : '';

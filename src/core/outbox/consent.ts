@@ -8,14 +8,24 @@ import { workspaceFolder } from '../trajectories/folder.ts';
 import { writeDurably } from './durable.ts';
 import type { Preview } from './preview.ts';
 
-const consentSchema = z.strictObject({
-  version: z.literal(1),
+const shown = {
   /** Absolute path; it is sent nowhere. */
   workspacePath: z.string(),
   allowedAt: z.iso.datetime(),
   /** The attempt whose contents were shown before. */
   previewed: attemptIdSchema,
-});
+};
+
+/** Consent covers what was shown: of version 1, given before there were archives, the records alone. */
+const consentSchema = z.discriminatedUnion('version', [
+  z.strictObject({ version: z.literal(1), ...shown }),
+  z.strictObject({
+    version: z.literal(2),
+    ...shown,
+    /** The files that attempts had before them, as they were listed; null: they stay. */
+    files: z.strictObject({ count: z.int().positive(), bytes: z.int().nonnegative() }).nullable(),
+  }),
+]);
 export type Consent = z.infer<typeof consentSchema>;
 
 declare const given: unique symbol;
@@ -27,11 +37,20 @@ export interface Permit {
   readonly workspace: string;
   /** Asked again at the moment that counts. */
   stillGiven(): Promise<boolean>;
+  /** Of the same moment: may the files that attempts had before them go, too? */
+  coversFiles(): Promise<boolean>;
+}
+
+export function coversFiles(consent: Consent): boolean {
+  return consent.version === 2 && consent.files !== null;
 }
 
 /** Who allowed what: a file per workspace, so that no workspace speaks for another. */
 export interface ConsentStore {
-  /** After somebody saw the preview of an attempt at this workspace. On the disk when it resolves. */
+  /**
+   * After somebody saw the preview of an attempt at this workspace; covers the files of attempts only if it listed
+   * some. On the disk when it resolves.
+   */
   allow(workspacePath: string, seen: Preview): Promise<Permit>;
   /** undefined: nobody allowed it. Rejects where a consent cannot be read: that is none. */
   permit(workspacePath: string): Promise<Permit | undefined>;
@@ -64,9 +83,14 @@ export function createConsentStore(root: string): ConsentStore {
     }
   };
   const permitOf = (workspace: string): Permit => {
+    const now = (): Promise<Consent | undefined> => read(workspace).catch(() => undefined);
     const permit: Omit<Permit, typeof given> = {
       workspace,
-      stillGiven: async () => (await read(workspace).catch(() => undefined)) !== undefined,
+      stillGiven: async () => (await now()) !== undefined,
+      async coversFiles() {
+        const consent = await now();
+        return consent !== undefined && coversFiles(consent);
+      },
     };
     return permit as Permit;
   };
@@ -74,10 +98,11 @@ export function createConsentStore(root: string): ConsentStore {
     async allow(workspacePath, seen) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const consent: Consent = {
-        version: 1,
+        version: 2,
         workspacePath,
         allowedAt: new Date().toISOString(),
         previewed: seen.attemptId,
+        files: filesOf(seen),
       };
       const workspace = workspaceFolder(workspacePath);
       await writeDurably(fileOf(workspace), `${JSON.stringify(consent)}\n`);
@@ -108,5 +133,13 @@ export function createConsentStore(root: string): ConsentStore {
       const all = await Promise.all(known.map((name) => read(name.slice(0, 16))));
       return all.filter((consent) => consent !== undefined);
     },
+  };
+}
+
+function filesOf({ files }: Preview): Extract<Consent, { readonly version: 2 }>['files'] {
+  if (files?.kind !== 'archive') return null;
+  return {
+    count: files.files.length,
+    bytes: files.files.reduce((sum, { bytes }) => sum + bytes, 0),
   };
 }

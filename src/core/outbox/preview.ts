@@ -2,6 +2,7 @@ import type { Redactor } from '../agent/redactor.ts';
 import { toJsonLines } from '../trajectories/export.ts';
 import type { Trajectory } from '../trajectories/trajectory.ts';
 import { type LocalReason, uploadable } from '../trajectories/uploadable.ts';
+import type { AttemptFiles, FindFiles } from './files.ts';
 
 /** What would leave this machine with an attempt, for a person to judge. */
 export interface Preview {
@@ -25,7 +26,16 @@ export interface Preview {
   readonly stays: readonly LocalReason[];
   /** The very text that would be sent (packed). */
   readonly content: string;
+  /** The files that the attempt had before it, sent beside it; undefined: they were not asked for. */
+  readonly files?: FilesPreview;
 }
+
+/** Without the bytes, for reports. */
+export type FilesPreview =
+  | (Omit<Extract<AttemptFiles, { readonly kind: 'archive' }>, 'bytes'> & {
+      readonly packedBytes: number;
+    })
+  | Extract<AttemptFiles, { readonly kind: 'none' }>;
 
 export interface PreviewPart {
   readonly name: 'messages' | 'replies' | 'observations' | 'patch' | 'facts';
@@ -37,8 +47,15 @@ export interface PreviewPart {
 /** Of one call. */
 const CALL_CHARACTERS = 120;
 
-/** @param redactor of today: what it finds now, that it did not when the attempt was made, keeps it here. */
-export async function previewOf(trajectory: Trajectory, redactor: Redactor): Promise<Preview> {
+/**
+ * @param redactor of today: what it finds now, that it did not when the attempt was made, keeps it here.
+ * @param findFiles where the files of attempts are to be shown, and so may be allowed
+ */
+export async function previewOf(
+  trajectory: Trajectory,
+  redactor: Redactor,
+  findFiles?: FindFiles,
+): Promise<Preview> {
   const { header, turns, end } = trajectory;
   const content = toJsonLines(trajectory);
   const messages = header.messages.map((message) => message.content);
@@ -86,7 +103,14 @@ export async function previewOf(trajectory: Trajectory, redactor: Redactor): Pro
     redactions: redactionsIn(content),
     stays: await uploadable(trajectory, redactor),
     content,
+    ...(findFiles && { files: withoutBytes(await findFiles(header.task)) }),
   };
+}
+
+function withoutBytes(files: AttemptFiles): FilesPreview {
+  if (files.kind === 'none') return files;
+  const { bytes, ...rest } = files;
+  return { ...rest, packedBytes: bytes.length };
 }
 
 function redactionsIn(content: string): Preview['redactions'] {

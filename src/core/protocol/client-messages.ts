@@ -1,11 +1,17 @@
 import { z } from 'zod';
-import { MAX_CONTENT_BYTES, MAX_SERIES_POINTS, MAX_UPLOAD_BYTES } from './limits.ts';
+import {
+  MAX_ARCHIVE_BYTES,
+  MAX_CONTENT_BYTES,
+  MAX_SERIES_POINTS,
+  MAX_UPLOAD_BYTES,
+} from './limits.ts';
 import {
   attemptIdSchema,
   cursorSchema,
   requestIdSchema,
   seriesNameSchema,
   sha256Schema,
+  taskIdSchema,
 } from './values.ts';
 
 /** What a client says. The bytes of an upload come in binary frames, see `frame.ts`. */
@@ -33,6 +39,21 @@ const uploadBeginSchema = z.strictObject({
   contentSha256: sha256Schema,
   contentBytes: z.int().positive().max(MAX_CONTENT_BYTES),
   attemptId: attemptIdSchema,
+});
+
+/**
+ * Announces the files that an attempt had before it (`tar.gz`), or takes them up where they were cut off; since
+ * version 2. The trajectory that names the task comes first. Answered like `upload.begin`, at the end by
+ * `archive.stored`.
+ */
+const archiveBeginSchema = z.strictObject({
+  type: z.literal('archive.begin'),
+  /** sha256 of the bytes that are sent; names the upload, on every connection. */
+  upload: sha256Schema,
+  bytes: z.int().positive().max(MAX_ARCHIVE_BYTES),
+  taskId: taskIdSchema,
+  /** Files of the snapshot that are not in it: they are ignored, or hold secrets. */
+  leftOut: z.int().nonnegative(),
 });
 
 /** Withdraws an upload that is not stored yet; what has arrived is deleted. */
@@ -74,6 +95,7 @@ const controlSchema = z.strictObject({
 export const clientMessageSchema = z.discriminatedUnion('type', [
   helloSchema,
   uploadBeginSchema,
+  archiveBeginSchema,
   uploadCancelSchema,
   statusGetSchema,
   seriesGetSchema,
@@ -83,3 +105,4 @@ export const clientMessageSchema = z.discriminatedUnion('type', [
 
 export type ClientMessage = z.infer<typeof clientMessageSchema>;
 export type UploadBegin = z.infer<typeof uploadBeginSchema>;
+export type ArchiveBegin = z.infer<typeof archiveBeginSchema>;

@@ -21,6 +21,12 @@ export const MAX_UPLOAD_BYTES = 16 * MIB;
 /** A trajectory unpacked: JSON Lines. */
 export const MAX_CONTENT_BYTES = 64 * MIB;
 
+/** The files that an attempt had before it, as they are sent (tar, gzip). */
+export const MAX_ARCHIVE_BYTES = 64 * MIB;
+
+/** The same unpacked: a client packs no more, and a server unpacks no more. */
+export const MAX_ARCHIVE_CONTENT_BYTES = 256 * MIB;
+
 /** Uploads that one connection may have begun and not ended. */
 export const MAX_OPEN_UPLOADS = 4;
 

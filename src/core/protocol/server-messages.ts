@@ -10,6 +10,7 @@ import {
   seriesNameSchema,
   serverStateSchema,
   sha256Schema,
+  taskIdSchema,
 } from './values.ts';
 
 /** What a server says. */
@@ -30,6 +31,8 @@ const welcomeSchema = z.strictObject({
   limits: z.strictObject({
     uploadBytes: count,
     contentBytes: count,
+    /** Since version 2. */
+    archiveBytes: count.optional(),
     openUploads: count,
     windowBytes: count,
     chunkBytes: count,
@@ -60,6 +63,14 @@ const uploadStoredSchema = z.strictObject({
   /** It was here already. */
   duplicate: z.boolean(),
   claim: claimSchema,
+});
+
+/** The same for files of an attempt (`archive.begin`). */
+const archiveStoredSchema = z.strictObject({
+  type: z.literal('archive.stored'),
+  upload: sha256Schema,
+  taskId: taskIdSchema,
+  duplicate: z.boolean(),
 });
 
 const uploadRefusedSchema = z.strictObject({
@@ -162,6 +173,7 @@ export const serverMessageSchema = z.discriminatedUnion('type', [
   uploadReadySchema,
   uploadProgressSchema,
   uploadStoredSchema,
+  archiveStoredSchema,
   uploadRefusedSchema,
   statusSchema,
   seriesSchema,

@@ -9,6 +9,9 @@ export const attemptIdSchema = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/, "must be letters, digits, '_', '.', '-'");
 
+/** Name of a task, as the header of a trajectory has it. */
+export const taskIdSchema = z.string().min(1).max(256);
+
 /** Pairs a question with its answer; chosen by who asks. */
 export const requestIdSchema = z.string().min(1).max(64);
 

@@ -1,5 +1,8 @@
 /** Versions of the protocol that this program speaks, the one it likes best first. */
-export const PROTOCOL_VERSIONS: readonly number[] = [1];
+export const PROTOCOL_VERSIONS: readonly number[] = [2, 1];
+
+/** From this one on a server takes the files that an attempt had before it (`archive.begin`). */
+export const ARCHIVES_SINCE = 2;
 
 export type Negotiation =
   | { readonly kind: 'agreed'; readonly version: number }

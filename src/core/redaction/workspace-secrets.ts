@@ -13,6 +13,14 @@ const SECRET_FILE =
 /** Samples are there to be read: `.env.example`. */
 const SAMPLE_FILE = /\.(?:example|sample|template|dist|tpl)$|example/i;
 
+/** Code is judged by what is in it: `credentials.ts` is mostly a module. */
+const CODE_FILE = /\.(?:[cm]?[jt]sx?|py|go|rs|java|kts?|rb|php|cs|swift|cc?|cpp|hp?p?|sh)$/i;
+
+/** Is it a file in which people keep secrets, by its name? */
+export function isSecretFile(path: string): boolean {
+  return SECRET_FILE.test(path) && !SAMPLE_FILE.test(path) && !CODE_FILE.test(path);
+}
+
 /**
  * Values that files of the workspace name as secrets (`.env`, `.netrc`, key files, the remote URLs
  * in `.git/config`), so that they are found wherever else they turn up, for example when a test

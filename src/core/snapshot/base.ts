@@ -238,7 +238,7 @@ async function build(workspaceRoot: string, options: MakeBaseOptions): Promise<M
       bytes: placed.reduce((sum, entry) => sum + entry.size, 0),
       files: placed.length,
     };
-    await writeManifest(folder, { entries: placed, skipped });
+    await writeManifest(folder, { entries: placed, skipped, included: state.listing.included });
     await mkdir(join(folder, 'uses'), { mode: 0o700 });
     await writeFile(join(folder, 'meta.json'), JSON.stringify(meta));
     signal?.throwIfAborted();

@@ -27,6 +27,8 @@ export interface SkippedPath {
 export interface Listing {
   /** Candidates: tracked ones may be missing on disk. Sorted by bytes, each once. */
   readonly files: readonly RawPath[];
+  /** Those of them that are there only because somebody asked for them: they are ignored. */
+  readonly included: readonly RawPath[];
   /** Ignored files and folders (these with `/` at the end). */
   readonly ignored: readonly RawPath[];
   readonly skipped: readonly SkippedPath[];
@@ -81,7 +83,11 @@ export async function listWorkingTree(root: string, options: ListingOptions): Pr
   };
   await visit('');
 
-  for (const path of await listIncluded(root, options)) files.add(path);
+  const included: RawPath[] = [];
+  for (const path of await listIncluded(root, options)) {
+    if (!files.has(path)) included.push(path);
+    files.add(path);
+  }
 
   const inside = toRawPath(options.stateDir);
   const ownState = inside.startsWith(`${rawRoot}/`) ? inside.slice(rawRoot.length + 1) : undefined;
@@ -95,6 +101,7 @@ export async function listWorkingTree(root: string, options: ListingOptions): Pr
   }
   return {
     files: kept.sort(compareRaw),
+    included: included.sort(compareRaw),
     ignored,
     skipped,
     enclosingRepository: await enclosingRepository(root, options.signal),

@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { SkippedPath } from './listing.ts';
+import type { RawPath } from './raw-path.ts';
 import type { TreeEntry } from './scan.ts';
 
 /** What a base holds, and from which state of which file. One row per file: 10,000 of them read in 20 ms. */
@@ -10,11 +11,15 @@ const manifestSchema = z.object({
     z.tuple([z.string(), z.enum(['f', 'x', 'l']), z.number(), z.number(), z.string()]),
   ),
   skipped: z.array(z.object({ path: z.string(), reason: z.string() })),
+  /** Older bases do not say it. */
+  included: z.array(z.string()).optional(),
 });
 
 export interface Manifest {
   readonly entries: readonly TreeEntry[];
   readonly skipped: readonly SkippedPath[];
+  /** Ignored files that were asked for all the same. */
+  readonly included: readonly RawPath[];
 }
 
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
@@ -27,6 +32,7 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
       entry.stamp,
     ]),
     skipped: [...manifest.skipped],
+    included: [...manifest.included],
   };
   await writeFile(join(folder, 'manifest.json'), JSON.stringify(stored));
 }
@@ -38,6 +44,7 @@ export async function readManifest(folder: string): Promise<Manifest | undefined
     const stored = manifestSchema.parse(JSON.parse(text));
     return {
       skipped: stored.skipped,
+      included: stored.included ?? [],
       entries: stored.entries.map(([path, kind, size, mtime, stamp]) => ({
         path,
         kind: kind === 'l' ? 'link' : 'file',

@@ -1,12 +1,24 @@
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { gunzipSync, gzip, gzipSync } from 'node:zlib';
 import { readTar, writeTar } from '../snapshot/tar.ts';
 import type { FileTree } from './tree.ts';
 
 /** Unpacked, an archive has no more bytes than this. */
 const MOST_BYTES = 512 * 1024 ** 2;
 
+const zip = promisify(gzip);
+
 /** A tree as `tar.gz`; the same tree gives the same bytes. */
 export function packTree(tree: FileTree): Buffer {
+  return gzipSync(tarOf(tree), { level: 9 });
+}
+
+/** The same, packed on another thread: for an editor, which has other things to do meanwhile. */
+export function packTreeInBackground(tree: FileTree): Promise<Buffer> {
+  return zip(tarOf(tree), { level: 9 });
+}
+
+function tarOf(tree: FileTree): Buffer {
   const entries = [...tree]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([path, { mode, content }]) => ({
@@ -15,7 +27,7 @@ export function packTree(tree: FileTree): Buffer {
       mode: mode === '100755' ? 0o755 : 0o644,
       content,
     }));
-  return gzipSync(writeTar(entries, 0), { level: 9 });
+  return writeTar(entries, 0);
 }
 
 /**

@@ -232,6 +232,7 @@ describe('rates', () => {
       sent: 3,
       refused: 0,
       waiting: 0,
+      files: { sent: 0, refused: 0, waiting: 0 },
     });
     expect(storedAttempts(world.data)).toEqual(ids);
   });

@@ -236,7 +236,10 @@ describe('prime-agent outbox', () => {
     const world = await startWorld();
     env.PRIME_AGENT_TOKEN = world.token();
     const sent = await cli(['outbox', 'send', '--server', world.server.url, '--json']);
-    expect(JSON.parse(sent.out)).toEqual({ sent: 1, refused: 0, waiting: 0, stay: 2 });
+    expect(JSON.parse(sent.out)).toEqual({
+      ...{ sent: 1, refused: 0, waiting: 0, stay: 2 },
+      files: { sent: 0, refused: 0, waiting: 0 },
+    });
     expect(storedAttempts(world.data)).toEqual(['good']);
   });
 

@@ -21,7 +21,7 @@ test('a certificate of its own is made once, pinned by its fingerprint, and noth
   expect(connection.welcome).toMatchObject({
     role: 'contributor',
     contributor: 'alice',
-    version: 1,
+    version: 2,
   });
   connection.close();
   const other = fingerprint.replace(/^../, fingerprint.startsWith('00') ? '01' : '00');

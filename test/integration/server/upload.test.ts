@@ -11,6 +11,8 @@ import { tempFolder } from '../../support/temp.ts';
 import { client, connected, upload } from './upload-by-hand.ts';
 import { packed, permit, sha256, startWorld, storedAttempts, trajectory } from './world.ts';
 
+const NONE = { sent: 0, refused: 0, waiting: 0 };
+
 describe('a trajectory', () => {
   test('goes from the outbox to a blob that is named by its hash and an entry', async () => {
     const world = await startWorld();
@@ -22,6 +24,7 @@ describe('a trajectory', () => {
       sent: 1,
       refused: 0,
       waiting: 0,
+      files: NONE,
     });
     const [entry] = await outbox.list();
     expect(entry).toMatchObject({ attemptId: 'attempt-1', state: { kind: 'sent' } });
@@ -36,6 +39,7 @@ describe('a trajectory', () => {
         sent: 0,
         refused: 0,
         waiting: 0,
+        files: NONE,
       },
     );
   });
