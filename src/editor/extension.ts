@@ -1,7 +1,7 @@
 import type * as vscode from 'vscode';
 import { createAttemptsModel } from './attempts-view/attempts-model.ts';
 import { createAttemptsTree } from './attempts-view/attempts-tree.ts';
-import { bothAttempts } from './attempts-view/both.ts';
+import { bothAttempts, whenEnded } from './attempts-view/both.ts';
 import { createDiffDocuments } from './attempts-view/diff-documents.ts';
 import { requestAtCursor, requestToChoose } from './fix/cursor.ts';
 import type { WorkDeps } from './fix/deps.ts';
@@ -11,6 +11,8 @@ import { createLiveView } from './live/live-view.ts';
 import { createKeys } from './policies/keys.ts';
 import { hasKeptReviews } from './review/has-kept-reviews.ts';
 import type { ReviewCommand, Reviews } from './review/reviews.ts';
+import { createServerTokens } from './sharing/server.ts';
+import { createSharing } from './sharing/sharing.ts';
 import { showMenu } from './status/menu.ts';
 import { createStatusBar } from './status/status-bar.ts';
 import { lazy } from './support/lazy.ts';
@@ -58,6 +60,11 @@ export function createExtension(
   const diffs = createDiffDocuments(vs);
   const model = createAttemptsModel(vs, log, () => records());
   const tree = createAttemptsTree(vs, model, context.workspaceState);
+  const tokens = createServerTokens(context.secrets);
+  const sharing = createSharing({
+    ...{ vs, log, tokens, environment },
+    busy: () => runs.active().length > 0,
+  });
 
   const fixing = lazy(() => import('./fix/fix-flow.ts'));
   const testing = lazy(() => import('./fix/run-tests.ts'));
@@ -67,6 +74,8 @@ export function createExtension(
   });
   const acting = lazy(() => import('./attempts-view/attempt-actions.ts'));
   const starting = lazy(() => import('./walkthrough/walkthrough.ts'));
+  const connecting = lazy(() => import('./sharing/connect-server.ts'));
+  const sharingNow = lazy(() => import('./sharing/share-attempts.ts'));
   const policies = lazy(() => import('./policies/select-policy.ts'));
 
   const deps: WorkDeps = {
@@ -80,7 +89,7 @@ export function createExtension(
       known.set(folder, report.results);
       publisher.publish(folder, report);
     },
-    attempts: bothAttempts(live, model),
+    attempts: whenEnded(bothAttempts(live, model), () => sharing.soon()),
     review: { open: async (input) => (await reviewing()).open(input) },
     transcript: transcripts,
   };
@@ -156,6 +165,14 @@ export function createExtension(
         log,
         nanoFolder: context.asAbsolutePath('policies/nano'),
       }),
+    'primeAgent.connectServer': async () =>
+      (await connecting()).connectServer({ vs, log, tokens, sharing }),
+    'primeAgent.shareAttempts': async (uri) =>
+      (await sharingNow()).shareAttempts(
+        { vs, log, tokens, documents, sharing },
+        uri instanceof vs.Uri ? uri : undefined,
+      ),
+    'primeAgent.showOutbox': async () => (await sharingNow()).showOutbox({ vs, sharing }),
     'primeAgent.openExample': async () => (await starting()).openExample(vs, context),
     'primeAgent.checkMachine': async () => (await starting()).checkMachine(deps),
     'primeAgent.openWalkthrough': () =>
@@ -163,7 +180,7 @@ export function createExtension(
         'workbench.action.openWalkthrough',
         `${context.extension.id}#start`,
       ),
-    'primeAgent.showMenu': () => showMenu(vs, runs),
+    'primeAgent.showMenu': () => showMenu(vs, runs, sharing),
     'primeAgent.showLog': () => log.show(true),
   });
 
@@ -178,7 +195,9 @@ export function createExtension(
     commands,
     runs,
     { dispose: () => vs.Disposable.from(...late).dispose() },
-    createStatusBar(vs, runs),
+    sharing,
+    createStatusBar(vs, runs, sharing),
+    sharing.onDidChange(() => tree.describe(sharing.summary())),
     createFailingFilesKey(vs, known),
     createFailureDiagnostics(vs, known),
     createCodeLenses(vs, known),
@@ -196,6 +215,7 @@ export function createExtension(
   return {
     async stop() {
       await runs.stop();
+      await sharing.stop();
       await Promise.all(late.map((reviews) => reviews.settled()));
     },
     dispose: () => parts.dispose(),

@@ -24,6 +24,8 @@ export interface AttemptsTree extends vscode.Disposable {
   groupBy(grouping: Grouping): Promise<void>;
   /** Shows the next of a long list. */
   showMore(node: unknown): void;
+  /** A few words beside the view's name. */
+  describe(text: string | undefined): void;
   /** The attempt of a row; undefined: the argument is none. */
   attemptOf(node: unknown): ListedAttempt | undefined;
   /** Attempts among the arguments of a command of the view; without any: what is selected in it. */
@@ -126,6 +128,9 @@ export function createAttemptsTree(
   );
 
   return {
+    describe(text) {
+      view.description = text ?? '';
+    },
     async groupBy(wanted) {
       grouping = wanted;
       shown.clear();

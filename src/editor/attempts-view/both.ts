@@ -1,5 +1,18 @@
 import type { AttemptsPort } from '../ports.ts';
 
+/** Hears when one has ended, after those that show it. */
+export function whenEnded(port: AttemptsPort, heard: () => void): AttemptsPort {
+  return {
+    started: (attempt) => port.started(attempt),
+    turn: (attemptId, event) => port.turn(attemptId, event),
+    grading: (attemptId) => port.grading(attemptId),
+    ended(attempt) {
+      port.ended(attempt);
+      heard();
+    },
+  };
+}
+
 /** Two that follow the same attempts; the first one hears first. */
 export function bothAttempts(first: AttemptsPort, second: AttemptsPort): AttemptsPort {
   return {

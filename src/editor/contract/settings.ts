@@ -27,6 +27,8 @@ export interface Settings {
   readonly include: readonly string[];
   readonly parity: boolean;
   readonly codeLens: boolean;
+  /** Of the training server; empty: none. */
+  readonly server: { readonly url: string; readonly fingerprint: string };
 }
 
 /**
@@ -49,6 +51,8 @@ const READERS = {
   include: texts,
   parity: (value) => value !== false,
   codeLens: (value) => value !== false,
+  'server.url': text,
+  'server.fingerprint': text,
 } as const satisfies Record<SettingName, (value: unknown) => unknown>;
 
 type Read<Key extends SettingName> = ReturnType<(typeof READERS)[Key]>;
@@ -73,6 +77,7 @@ export function readSettings(vs: typeof vscode, scope?: vscode.Uri): Settings {
     include: read('include'),
     parity: read('parity'),
     codeLens: read('codeLens'),
+    server: { url: read('server.url'), fingerprint: read('server.fingerprint') },
   };
 }
 

@@ -3,15 +3,39 @@ import type { CommandId } from '../contract/commands.ts';
 import { readSettings } from '../contract/settings.ts';
 import type { Runs } from '../fix/runs.ts';
 import { policyLabel } from '../policies/choice.ts';
+import type { Sharing } from '../sharing/sharing.ts';
 
 /** What a click on the status bar item offers. */
-export async function showMenu(vs: typeof vscode, runs: Runs): Promise<void> {
+export async function showMenu(
+  vs: typeof vscode,
+  runs: Runs,
+  sharing: Pick<Sharing, 'summary'>,
+): Promise<void> {
   const { l10n } = vs;
   const command = (label: string, id: CommandId, description?: string) => ({
     label,
     ...(description === undefined ? {} : { description }),
     run: () => vs.commands.executeCommand(id),
   });
+  const sharingItem = () => {
+    const summary = sharing.summary();
+    if (summary !== undefined) {
+      return command(
+        `$(cloud-upload) ${l10n.t('Shared attempts')}`,
+        'primeAgent.showOutbox',
+        summary,
+      );
+    }
+    return readSettings(vs).server.url === ''
+      ? command(
+          `$(cloud-upload) ${l10n.t('Connect to training server…')}`,
+          'primeAgent.connectServer',
+        )
+      : command(
+          `$(cloud-upload) ${l10n.t('Share attempts of this workspace…')}`,
+          'primeAgent.shareAttempts',
+        );
+  };
   const active = runs.active();
   const going = active.map(({ folder, text }) => `${folder.name}: ${text}`).join('; ');
   const items = [
@@ -30,6 +54,7 @@ export async function showMenu(vs: typeof vscode, runs: Runs): Promise<void> {
       'primeAgent.selectPolicy',
       policyLabel(vs, readSettings(vs)),
     ),
+    sharingItem(),
     command(`$(output) ${l10n.t('Show log')}`, 'primeAgent.showLog'),
     {
       label: `$(gear) ${l10n.t('Settings')}`,

@@ -27,6 +27,7 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bRun `prime-agent doctor`; it tries\b/g, 'Run “Prime Agent: Check this machine”; it tries'],
   [/\bList the tests with: prime-agent tests\b/g, 'See them with “Prime Agent: Run tests”'],
   [/\brun the same command again\b/g, 'start again'],
+  [/\bMake one with: prime-agent fix\b/g, 'Make one with “Prime Agent: Fix failing test”'],
 ];
 
 export function inEditorWords(text: string): string {

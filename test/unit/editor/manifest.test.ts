@@ -45,6 +45,8 @@ describe('the manifest', () => {
       'primeAgent.endpoint.model',
       'primeAgent.sandbox',
       'primeAgent.dockerImage',
+      'primeAgent.server.url',
+      'primeAgent.server.fingerprint',
     ]);
     const overridable = scopes
       .filter(([, { scope }]) => scope !== 'machine' && scope !== 'window')
