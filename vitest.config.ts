@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { defineConfig, type Plugin } from 'vitest/config';
 
 /** The same rule as in scripts/build.mjs: sandbox assets are imported as text. */
@@ -25,6 +26,8 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
           include: ['test/unit/**/*.test.ts', 'test/fuzz/**/*.test.ts'],
           pool: 'threads',
+          // By itself vitest leaves one core free: on a machine with two that is half of them.
+          maxWorkers: availableParallelism(),
           // Much work in one test, and a machine may be busy with other things.
           testTimeout: 60_000,
         },

@@ -1,5 +1,6 @@
 // `npm run policy:nano`: makes the embedded policy from nothing, resumable (policies/make).
 //   npm run policy:nano -- --smoke      everything once, small, in minutes
+//   npm run policy:nano -- --measure policies/nano   makes nothing: measures a policy, writes its record
 //   npm run policy:nano -- --work DIR   where stages are kept; by default in the cache folder
 // `npm run policy:spike`: what GRPO learns from there in some steps (policies/make/spike-main.ts).
 //   npm run policy:spike -- report      pictures and a table of the runs that ended

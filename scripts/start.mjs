@@ -157,11 +157,11 @@ function fix(example, environment, policy) {
   if (environment) env.VIRTUAL_ENV = environment;
   const defaults = chosen < 0 ? ['--policy', policy] : [];
   const limits = [];
-  // What cannot be solved by small edits should not hold up what can; nano's attempts are short.
-  if (!passed.some((argument) => argument.startsWith('--attempts')))
-    limits.push('--attempts', policy === 'nano' ? '8' : '1');
+  // What cannot be solved by small edits should not hold up what can. One attempt: it tries each edit once, where
+  // several would try the likely ones again.
+  if (!passed.some((argument) => argument.startsWith('--attempts'))) limits.push('--attempts', '1');
   if (!passed.some((argument) => argument.startsWith('--max-minutes')))
-    limits.push('--max-minutes', '1.5');
+    limits.push('--max-minutes', '1');
   return new Promise((resolve) => {
     const args = [
       join(root, 'bin/prime-agent.js'),

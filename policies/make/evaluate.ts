@@ -98,7 +98,7 @@ export interface PartsOptions
   extends Omit<MeasureOptions, 'policy' | 'split' | 'attempts' | 'file' | 'onProgress'> {
   /** Names the files of results and what is said. */
   readonly name: string;
-  readonly splits: readonly SplitName[];
+  readonly splits: readonly (SplitName | 'all')[];
   readonly samplings: NanoSettings['measured']['samplings'];
   readonly work: string;
 }
@@ -109,7 +109,7 @@ export interface FolderOptions extends PartsOptions {
 }
 
 export interface PartFigures {
-  readonly split: SplitName;
+  readonly split: SplitName | 'all';
   readonly temperature: number;
   readonly summary: EvaluationSummary;
 }
@@ -118,7 +118,7 @@ export interface PartFigures {
 export function resultsFile(
   work: string,
   name: string,
-  split: SplitName,
+  split: SplitName | 'all',
   temperature: number,
 ): string {
   return join(work, `${name}-${split}-${temperature}.jsonl`);

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { currentScaffoldHash } from '../../src/core/fix/scaffold.ts';
 import { writePolicyManifest } from '../../src/core/policies/onnx/policy-folder.ts';
 import type { RehearsalRuns } from '../../src/core/tasks/rehearsal/test-runs.ts';
+import { readTaskSet } from '../../src/core/tasks/task-set.ts';
 import { codeChunks } from './code-chunks.ts';
 import { decisionsOfRepairs, type RowOptions, readTokenizer, writeDecisions } from './decisions.ts';
 import { measureEditSearch, measureFolder } from './evaluate.ts';
@@ -45,6 +46,10 @@ async function main(): Promise<void> {
       threads: { type: 'string', default: '2' },
       /** Stop behind this stage: demonstrations, choices, training. */
       until: { type: 'string' },
+      /** Make nothing: measure the policy of this folder as the recipe does, and write its record. */
+      measure: { type: 'string' },
+      /** With it: measure on these files of tasks instead (docs/nano-packages.md), and tell what came out. */
+      tasks: { type: 'string', multiple: true },
     },
   });
   const settings = values.smoke ? SMOKE : FULL;
@@ -56,13 +61,18 @@ async function main(): Promise<void> {
   const work = values.work ?? required('PRIME_AGENT_WORK');
   const out = values.out ?? join(work, 'nano');
   await mkdir(work, { recursive: true });
-  await checkStamp(work, settings);
+  if (!values.measure) await checkStamp(work, settings);
 
+  if (values.measure && values.tasks) {
+    await tellFigures(values.measure, values.tasks, settings, work);
+    return;
+  }
   const tasksFile = join(work, 'evaluation.jsonl.gz');
   const heldOut = await heldOutOf(tasksFile, settings, existsSync(tasksFile), (tasks) =>
     say(`evaluation: ${tasks} tasks`),
   );
   const rehearsalRuns = await openRuns();
+  if (values.measure) return writeRecord(values.measure, settings, heldOut, rehearsalRuns, work);
   const shards: string[] = [];
   const known = new Set<string>();
   for (let index = 0; index < settings.demonstrations.shards; index += 1) {
@@ -143,6 +153,50 @@ async function main(): Promise<void> {
   if (values.until === 'training') return;
 
   await makeFolder(model, out, settings, place);
+  await writeRecord(out, settings, heldOut, rehearsalRuns, work);
+}
+
+/** Measures a policy and edit-search on all tasks of some files: one greedy attempt, and eight. */
+async function tellFigures(
+  folder: string,
+  files: readonly string[],
+  { budgets, evaluation }: NanoSettings,
+  work: string,
+): Promise<void> {
+  const { testRuns } = await openRuns();
+  for (const file of files) {
+    const name = basename(file).replace(/\..*$/, '');
+    const samplings = [
+      { temperature: 0, attempts: 1 },
+      { temperature: 1, attempts: 8 },
+    ];
+    const set = await readTaskSet(file);
+    const parts = { set, samplings, budgets, testRuns, work, seed: evaluation.seed };
+    const all = { ...parts, splits: ['all'] } as const;
+    const measured = [
+      ['edit-search', await measureEditSearch({ ...all, name: `${name}-edit-search` })],
+      ['nano', await measureFolder({ ...all, folder, name: `${name}-nano` })],
+    ] as const;
+    for (const [policy, figures] of measured) {
+      for (const { temperature, summary } of figures) {
+        const passed = summary.passAt.map(
+          ({ k, value, low, high }) =>
+            `pass@${k} ${(100 * value).toFixed(1)} % (${(100 * low).toFixed(0)} to ${(100 * high).toFixed(0)})`,
+        );
+        say(`${name}, ${policy}, temperature ${temperature}: ${passed.join(', ')}`);
+      }
+    }
+  }
+}
+
+/** Measures a policy and edit-search, and leaves in its folder what came out and how it was made. */
+async function writeRecord(
+  out: string,
+  settings: NanoSettings,
+  heldOut: HeldOut,
+  { testRuns }: RehearsalRuns,
+  work: string,
+): Promise<void> {
   const { splits, samplings, limit } = settings.measured;
   const parts = {
     splits,
@@ -151,14 +205,14 @@ async function main(): Promise<void> {
     limit,
     budgets: settings.budgets,
     seed: settings.evaluation.seed,
-    testRuns: rehearsalRuns.testRuns,
+    testRuns,
     work,
   };
   const figures = await measureFolder({ ...parts, folder: out, name: 'results' });
   const editSearch = await measureEditSearch({ ...parts, name: 'edit-search' });
   const { pinned } = await measurePinned(out, PINNED_TASKS, {
     budgets: settings.budgets,
-    testRuns: rehearsalRuns.testRuns,
+    testRuns,
     work,
   });
   const record = {

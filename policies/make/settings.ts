@@ -45,6 +45,7 @@ export interface NanoSettings {
     readonly priorPower: number;
     readonly mostEdits: number;
     readonly byScores: number;
+    readonly scoresPower: number;
   };
   readonly vocabulary: number;
   readonly shape: {
@@ -75,7 +76,7 @@ export interface NanoSettings {
       /** Instead of the one below. */
       readonly limit?: number;
       /** Instead of all parts. */
-      readonly splits?: readonly SplitName[];
+      readonly splits?: readonly (SplitName | 'all')[];
     }[];
     /** Tasks of each part at most. */
     readonly limit: number;
@@ -131,7 +132,7 @@ export const FULL: NanoSettings = {
     wrongTries: [0, 0, 1, 4],
     renamed: [0.9, 0.9, 0.5],
   },
-  replies: { priorPower: 1, mostEdits: 400, byScores: 0.5 },
+  replies: { priorPower: 1, mostEdits: 400, byScores: 0.5, scoresPower: 3 },
   vocabulary: 1536,
   shape: {
     hidden: 192,
@@ -194,7 +195,7 @@ export const SMOKE: NanoSettings = {
   },
   repairs: { chunks: 100, variants: 1, edits: 3 },
   decisions: { ...FULL.decisions, tasks: 20, seed: 8, mined: { functions: 8, tasks: 12 } },
-  replies: { priorPower: 1, mostEdits: 400, byScores: 0.5 },
+  replies: { priorPower: 1, mostEdits: 400, byScores: 0.5, scoresPower: 3 },
   vocabulary: 400,
   shape: {
     hidden: 48,

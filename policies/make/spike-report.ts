@@ -1,8 +1,12 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { compare } from '../../src/core/evaluation/compare.ts';
+import { readResults } from '../../src/core/evaluation/results-file.ts';
+import { resultsFile } from './evaluate.ts';
 import { type ChartSeries, lineChart } from './line-chart.ts';
 import { required, say } from './process.ts';
+import { slugOf } from './spike-parts.ts';
 
 const estimate = z.looseObject({
   k: z.int(),
@@ -11,7 +15,11 @@ const estimate = z.looseObject({
   high: z.number(),
 });
 const figures = z.array(
-  z.looseObject({ temperature: z.number(), summary: z.looseObject({ passAt: z.array(estimate) }) }),
+  z.looseObject({
+    part: z.string(),
+    temperature: z.number(),
+    summary: z.looseObject({ tasks: z.int(), passAt: z.array(estimate) }),
+  }),
 );
 const reportSchema = z.looseObject({
   arm: z.string(),
@@ -19,6 +27,7 @@ const reportSchema = z.looseObject({
   tasks: z.string(),
   group: z.string(),
   rate: z.string(),
+  practice: z.string(),
   before: figures,
   after: figures,
   curve: z.array(z.object({ step: z.int(), figures })),
@@ -50,15 +59,17 @@ async function main(): Promise<void> {
   if (reports.length === 0)
     throw new Error(`${work} holds no finished run of npm run policy:spike`);
   await mkdir(IMAGES, { recursive: true });
-  await writeFile(
-    join(IMAGES, 'learning-held-out.svg'),
-    lineChart({
-      title: 'Held-out tasks solved by one greedy attempt',
-      xLabel: 'minutes of training',
-      yLabel: '% of tasks',
-      series: reports.map(heldOut),
-    }),
-  );
+  for (const part of partsOf(reports)) {
+    await writeFile(
+      join(IMAGES, `learning-${slugOf(part)}.svg`),
+      lineChart({
+        title: `Solved by one greedy attempt: ${part}`,
+        xLabel: 'minutes of training',
+        yLabel: '% of tasks',
+        series: reports.map((report) => solvedTasks(report, part)),
+      }),
+    );
+  }
   await writeFile(
     join(IMAGES, 'learning-rollouts.svg'),
     lineChart({
@@ -68,18 +79,62 @@ async function main(): Promise<void> {
       series: reports.filter(({ arm }) => arm !== 'supervised').map(rollouts),
     }),
   );
-  say(table(reports));
+  say(tables(reports));
+  for (const part of partsOf(reports)) say(`\n${await differences(work, reports, part)}`);
 }
 
-function heldOut(report: Report): ChartSeries {
+/** After minus before, task by task, in points with the bootstrap's interval for 95 %. */
+async function differences(
+  work: string,
+  reports: readonly Report[],
+  part: string,
+): Promise<string> {
+  const rows: string[][] = [];
+  for (const { arm, seed } of reports) {
+    const cells = [arm, seed];
+    for (const temperature of [0, 1]) {
+      const name = (when: string): string => `${when}-${slugOf(part)}`;
+      const file = resultsFile(work, name('spike-before'), 'held-out', temperature);
+      const folder = join(work, `spike-${arm}-${seed}`);
+      const later = resultsFile(folder, name('after'), 'held-out', temperature);
+      const { rows: found } = compare(await readResults(file), await readResults(later));
+      const all = found.find(({ tries }) => tries === undefined);
+      const [value, low, high] = [all?.value, all?.low, all?.high].map((one) =>
+        (100 * (one ?? Number.NaN)).toFixed(1),
+      );
+      cells.push(`${value} (${low} to ${high})`);
+    }
+    rows.push(cells);
+  }
+  return `${part}: differences\n\n${markdown(['arm', 'seed', 'greedy', 'temperature 1'], rows)}`;
+}
+
+function partsOf(reports: readonly Report[]): readonly string[] {
+  return [...new Set(reports.flatMap(({ before }) => before.map(({ part }) => part)))];
+}
+
+function solvedTasks(report: Report, part: string): ChartSeries {
   const minutes = minutesAt(report);
-  const points = [{ step: 0, figures: report.before }, ...report.curve].flatMap((point) => {
-    const found = point.figures.find(({ temperature }) => temperature === 0)?.summary.passAt[0];
+  const measured = [
+    { step: 0, figures: report.before },
+    ...report.curve,
+    { step: report.steps.length, figures: report.after },
+  ];
+  const points = measured.flatMap((point) => {
+    const found = figureOf(point.figures, part, 0)?.passAt[0];
     if (found === undefined) return [];
     const { value, low, high } = found;
     return [{ x: minutes[point.step] ?? 0, y: 100 * value, low: 100 * low, high: 100 * high }];
   });
   return { name: report.arm, look: ARMS.indexOf(report.arm), points };
+}
+
+function figureOf(
+  found: Report['before'],
+  part: string,
+  temperature: number,
+): Report['before'][number]['summary'] | undefined {
+  return found.find((each) => each.part === part && each.temperature === temperature)?.summary;
 }
 
 function rollouts(report: Report): ChartSeries {
@@ -100,37 +155,62 @@ function minutesAt({ steps }: Report): readonly number[] {
   return minutes;
 }
 
-function table(reports: readonly Report[]): string {
-  const rows = reports.map((report) => {
-    const { arm, seed, rate, tasks, group, steps, before, after } = report;
+/** One table of the runs, then one of each part that was measured. */
+function tables(reports: readonly Report[]): string {
+  const runs = reports.map((report) => {
+    const { arm, seed, rate, practice, tasks, group, steps } = report;
     const minutes = minutesAt(report).at(-1) ?? 0;
     const mean = (key: 'rolloutSeconds' | 'learnSeconds' | 'swapSeconds'): string =>
       (steps.reduce((sum, step) => sum + step[key], 0) / steps.length).toFixed(1);
-    const change = (temperature: number, k: number): string =>
-      `${percent(before, temperature, k)} → ${percent(after, temperature, k)}`;
-    const cells = [
+    const seconds = `${mean('rolloutSeconds')} + ${mean('learnSeconds')} + ${mean('swapSeconds')}`;
+    return [
       arm,
       seed,
       rate,
+      practice,
       `${tasks} × ${group}`,
-      `${steps.length} (${minutes.toFixed(1)} min)`,
-      change(0, 1),
-      change(1, 1),
-      change(1, 8),
-      `${mean('rolloutSeconds')} + ${mean('learnSeconds')} + ${mean('swapSeconds')}`,
+      steps.length,
+      minutes.toFixed(1),
+      seconds,
     ];
-    return `| ${cells.join(' | ')} |`;
   });
-  return [
-    '| arm | seed | rate | tasks × group | steps | greedy pass@1 | pass@1 | pass@8 | s a step: rollouts + learner + swap |',
-    '|---|---|---|---|---|---|---|---|---|',
-    ...rows,
-  ].join('\n');
+  const named = ['arm', 'seed', 'rate', 'practice', 'tasks × group', 'steps', 'minutes'];
+  const parts = partsOf(reports).map((part) => {
+    const rows = reports.map(({ arm, seed, before, after }) => [
+      arm,
+      seed,
+      ...MEASURED.flatMap(([temperature, k]) => [
+        percent(figureOf(before, part, temperature), k),
+        percent(figureOf(after, part, temperature), k),
+      ]),
+    ]);
+    const heads = MEASURED.flatMap(([temperature, k]) => [
+      `pass@${k} at ${temperature} before`,
+      'after',
+    ]);
+    return `${part}\n\n${markdown(['arm', 'seed', ...heads], rows)}`;
+  });
+  const seconds = 's a step: rollouts + learner + swap';
+  return [markdown([...named, seconds], runs), ...parts].join('\n\n');
 }
 
-function percent(found: Report['before'], temperature: number, k: number): string {
-  const { passAt } = found.find((each) => each.temperature === temperature)?.summary ?? {};
-  const value = passAt?.find((each) => each.k === k);
+/** Temperature and k of what is told. */
+const MEASURED = [
+  [0, 1],
+  [1, 1],
+  [1, 8],
+] as const;
+
+function markdown(
+  heads: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+): string {
+  const line = (cells: readonly (string | number)[]): string => `| ${cells.join(' | ')} |`;
+  return [line(heads), line(heads.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+function percent(summary: Report['before'][number]['summary'] | undefined, k: number): string {
+  const value = summary?.passAt.find((each) => each.k === k);
   if (value === undefined) return '-';
   const [share, low, high] = [value.value, value.low, value.high].map((each) => 100 * each);
   return `${share?.toFixed(1)} % (${low?.toFixed(0)} to ${high?.toFixed(0)})`;

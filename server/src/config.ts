@@ -88,6 +88,8 @@ const configSchema = z.strictObject({
       helloMs: z.int().positive().default(HELLO_TIMEOUT_MS),
       heartbeatMs: z.int().positive().default(HEARTBEAT_MS),
       silenceMs: z.int().positive().default(SILENCE_MS),
+      /** A whole request over HTTP, headers and body, and a TLS handshake, must have come within this. */
+      requestMs: z.int().min(100).default(15_000),
       /** In each such time an upload must get on by 16 kB, or to its end. */
       stallMs: z.int().positive().default(STALL_MS),
       /** How often a point of each metric series is kept. */

@@ -8,6 +8,7 @@ import { defaultDataFolder, openFolders } from './folders.ts';
 import { type RunningServer, serve } from './serve.ts';
 import { createClaims } from './store/claims.ts';
 import { type Db, openDatabase } from './store/database.ts';
+import { prepareSqlite } from './store/sqlite.ts';
 import {
   createTokenStore,
   isContributorName,
@@ -27,6 +28,9 @@ export interface Place {
   readonly overrides: ConfigOverrides;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
+
+/** Before anything else of this file. Rejects with an error whose message is for people. */
+export const prepare = prepareSqlite;
 
 /** Rejects with an error whose message is for people. */
 export async function startServer(

@@ -43,6 +43,9 @@ export class DataFolderInUse extends Error {
   override readonly name = 'DataFolderInUse';
 }
 
+/** For requests over HTTP, beside the live connections. */
+const SPARE_SOCKETS = 256;
+
 export interface ServeOptions {
   readonly config: ServerConfig;
   readonly data: string;
@@ -157,6 +160,8 @@ export async function serve({
     const app = createApp({
       ...{ log, tls, version, metrics, requestRate, authenticate, archives, policies },
       idleMs: config.timing.silenceMs,
+      requestMs: config.timing.requestMs,
+      sockets: config.limits.connections + SPARE_SOCKETS,
       sandbox: () => work.sandbox(),
     });
     const parts = {

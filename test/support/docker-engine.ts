@@ -1,22 +1,15 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import {
-  chmodSync,
   chownSync,
-  copyFileSync,
-  cpSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import {
   DAEMONS,
   type EngineKind,
@@ -24,6 +17,7 @@ import {
   findProgram,
   SYSTEM_FOLDERS,
 } from './engine-daemons.ts';
+import { type ImageContent, machineArchive } from './machine-image.ts';
 
 /** A container engine for tests alone: its own daemon, its own data, one image of this machine's files. */
 export interface TestEngine {
@@ -41,9 +35,6 @@ export interface TestEngine {
   kill(): Promise<void>;
   remove(): Promise<void>;
 }
-
-/** `small`: bash and coreutils alone. `installers`: npm and pip in place of pytest. */
-type ImageContent = 'whole' | 'small' | 'installers';
 
 export type StartedEngine =
   | { readonly kind: 'engine'; readonly engine: TestEngine }
@@ -92,7 +83,7 @@ export async function startTestEngine(
     );
     try {
       await engine.start();
-      importMachine(engine, folder, options.image ?? 'whole');
+      engine.docker('import', machineArchive(options.image ?? 'whole'), TEST_IMAGE);
       return { kind: 'engine', engine };
     } catch (error) {
       said = `${error instanceof Error ? error.message : error}\n${said}`;
@@ -245,159 +236,4 @@ function unmountBelow(folder: string): void {
       execFileSync('umount', ['-l', mount], { stdio: 'ignore' });
     } catch {}
   }
-}
-
-const PROGRAMS =
-  'bash sh echo cat head tail timeout rm mv cp ln mkdir rmdir chmod chown stat realpath readlink sha256sum cksum ls touch date sleep seq sort tr cut wc tee printf env id uname df dd mkfifo mknod mktemp basename dirname expr test true false yes od uniq nproc truncate du tac paste whoami hostname sync grep sed awk find xargs diff cmp tar gzip base64 ps pkill kill setsid unshare prlimit script mount git node getent';
-
-const HEAVY = new Set(['node', 'git']);
-
-/**
- * An image of the programs of this machine that tests need, with their libraries: neither a registry
- * nor a network is needed, and Node, Python and pytest are those that the local sandbox sees.
- */
-function importMachine(engine: TestEngine, folder: string, size: ImageContent): void {
-  const root = join(folder, 'image');
-  for (const name of [
-    'usr/bin',
-    'usr/lib',
-    'usr/sbin',
-    'etc',
-    'tmp',
-    'proc',
-    'sys',
-    'dev',
-    'run',
-    'var',
-    'root',
-    'home',
-    'opt',
-  ])
-    mkdirSync(join(root, name), { recursive: true });
-  for (const name of ['bin', 'sbin', 'lib', 'lib64']) {
-    if (!lstatSync(`/${name}`, { throwIfNoEntry: false })) continue;
-    mkdirSync(join(root, 'usr', name), { recursive: true });
-    symlinkSync(`usr/${name}`, join(root, name));
-  }
-  const programs: string[] = [];
-  for (const name of PROGRAMS.split(' ')) {
-    if (size === 'small' && HEAVY.has(name)) continue;
-    const program = findProgram(name, true);
-    if (program === undefined) continue;
-    const real = realpathSync(program);
-    cpSync(real, join(root, 'usr/bin', name));
-    programs.push(real);
-  }
-  if (size !== 'small') programs.push(...copyPython(root, size));
-  if (size === 'installers') copyNpm(root);
-  // The machine's Python may lie in root's home, which no image lets others look into.
-  chmodSync(join(root, 'root'), 0o711);
-  copyLibraries(root, programs);
-  const locale = '/usr/lib/locale/C.utf8';
-  if (existsSync(locale)) cpSync(locale, join(root, locale), { recursive: true });
-  // As in any distribution's image: users and files that say something about it.
-  writeFileSync(
-    join(root, 'etc/passwd'),
-    'root:x:0:0:root:/root:/bin/bash\nother:x:33:33::/:/bin/sh\n',
-  );
-  writeFileSync(join(root, 'etc/group'), 'root:x:0:\n');
-  writeFileSync(join(root, 'etc/shadow'), 'root:*:1::::::\n', { mode: 0o600 });
-  execFileSync(
-    'bash',
-    [
-      '-c',
-      'tar -C "$1" --owner=0 --group=0 -c . | "$2" --host "$3" import - "$4"',
-      'import',
-      root,
-      findProgram('docker', true) ?? 'docker',
-      engine.host,
-      TEST_IMAGE,
-    ],
-    { stdio: 'ignore', env: { PATH: process.env.PATH, HOME: folder } },
-  );
-  rmSync(root, { recursive: true, force: true });
-}
-
-function copyLibraries(root: string, programs: readonly string[]): void {
-  const { stdout } = spawnSync('ldd', programs, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
-  const found = [...stdout.matchAll(/(?:=> |^\s*)(\/\S+) \(0x/gm)].map((match) => match[1] ?? '');
-  for (const library of new Set(found)) {
-    const target = join(root, library.replace(/^\/(lib|lib64|lib32)\//, '/usr/$1/'));
-    mkdirSync(dirname(target), { recursive: true });
-    copyFileSync(realpathSync(library), target);
-  }
-  // What packages with machine code are linked to, beside the libraries of programs.
-  const libc = found.find((library) => library.endsWith('/libc.so.6'));
-  for (const name of LIBC) {
-    const library = join(dirname(libc ?? '/lib'), name);
-    if (!existsSync(library)) continue;
-    copyFileSync(
-      realpathSync(library),
-      join(root, library.replace(/^\/(lib|lib64|lib32)\//, '/usr/$1/')),
-    );
-  }
-}
-
-const LIBC = ['librt.so.1', 'libpthread.so.0', 'libdl.so.2', 'libm.so.6', 'libgcc_s.so.1'];
-
-function copyNpm(root: string): void {
-  const found = findProgram('npm');
-  if (found === undefined) throw new Error('npm is not on PATH');
-  // …/npm/bin/npm-cli.js
-  const script = realpathSync(found);
-  const place = 'usr/lib/node_modules/npm';
-  cpSync(dirname(dirname(script)), join(root, place), { recursive: true, verbatimSymlinks: true });
-  for (const name of ['npm', 'npx'])
-    symlinkSync(`../lib/node_modules/npm/bin/${name}-cli.js`, join(root, 'usr/bin', name));
-}
-
-/** Returns the files whose libraries are needed. */
-function copyPython(root: string, size: ImageContent): string[] {
-  const said = execFileSync(
-    'python3',
-    [
-      '-c',
-      `import sys, os, sysconfig
-print(os.path.realpath(sys.executable)); print(sysconfig.get_path("stdlib"))
-try:
-    import pytest; print(os.path.dirname(os.path.dirname(pytest.__file__)))
-except ImportError: print("")`,
-    ],
-    { encoding: 'utf8' },
-  );
-  const [program = '', library = '', packages = ''] = said.split('\n');
-  mkdirSync(dirname(join(root, program)), { recursive: true });
-  copyFileSync(program, join(root, program));
-  if (!existsSync(join(root, 'usr/bin/python3')))
-    symlinkSync(program, join(root, 'usr/bin/python3'));
-  const unwanted =
-    size === 'installers'
-      ? /\/(test|tests|idlelib|tkinter|site-packages|dist-packages|__pycache__|config-[^/]*)$/
-      : /\/(test|tests|idlelib|tkinter|ensurepip|site-packages|dist-packages|__pycache__|config-[^/]*)$/;
-  cpSync(library, join(root, library), {
-    recursive: true,
-    verbatimSymlinks: true,
-    filter: (source) => !unwanted.test(source),
-  });
-  const extensions = join(library, 'lib-dynload');
-  const files = existsSync(extensions) ? readdirSync(extensions) : [];
-  const needed = [program, ...files.map((name) => join(extensions, name))];
-  if (packages === '' || size === 'installers') return needed;
-  // In the image no environment is active, so its packages go where the interpreter itself looks.
-  const purelib = execFileSync(
-    program,
-    ['-c', 'import sysconfig; print(sysconfig.get_path("purelib"), end="")'],
-    { encoding: 'utf8' },
-  );
-  for (const name of readdirSync(packages)) {
-    if (
-      !/^(pytest|_pytest|pluggy|iniconfig|packaging|pygments|py|exceptiongroup|tomli)\b/i.test(name)
-    )
-      continue;
-    cpSync(join(packages, name), join(root, purelib, name), {
-      recursive: true,
-      filter: (source) => !source.endsWith('/__pycache__'),
-    });
-  }
-  return needed;
 }

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { Logger } from 'pino';
 import { httpStatus, ProtocolError, toWire } from '../../../src/core/protocol/errors.ts';
@@ -15,6 +17,10 @@ export interface HttpParts extends FileParts {
   readonly version: string;
   /** A connection over which nothing moves for so long is closed. */
   readonly idleMs: number;
+  /** A request must have come as a whole within this. */
+  readonly requestMs: number;
+  /** More sockets than these are closed at once. */
+  readonly sockets: number;
   readonly metrics: Metrics;
   readonly requestRate: RateLimit;
   /** Without one the server keeps what comes and runs nothing of it. */
@@ -23,6 +29,9 @@ export interface HttpParts extends FileParts {
 
 /** Nothing is sent to the server over HTTP that is larger. */
 const BODY_LIMIT = 64 * 1024;
+
+const LATE_CHECK_MS = 2_000;
+const FAREWELL_MS = 1_000;
 
 export function createApp(parts: HttpParts): FastifyInstance {
   const { log, tls, version, metrics, requestRate } = parts;
@@ -36,14 +45,30 @@ export function createApp(parts: HttpParts): FastifyInstance {
     connectionTimeout: parts.idleMs,
     // A long name is told what is wrong with it, as any other.
     routerOptions: { maxParamLength: 1_024 },
-    requestTimeout: 30_000,
+    requestTimeout: parts.requestMs,
+    clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket): void => {
+      refuseUnread(error, socket, parts);
+    },
+  };
+  // Node looks for late ones only every half minute unless told otherwise.
+  const inTime = {
+    headersTimeout: parts.requestMs,
+    connectionsCheckingInterval: Math.min(LATE_CHECK_MS, parts.requestMs / 2),
   };
   const app: FastifyInstance = tls
     ? (Fastify({
         ...common,
-        https: { cert: tls.certificate, key: tls.key, minVersion: 'TLSv1.2' },
+        https: {
+          ...inTime,
+          handshakeTimeout: parts.requestMs,
+          cert: tls.certificate,
+          key: tls.key,
+          minVersion: 'TLSv1.2',
+        },
       }) as unknown as FastifyInstance)
-    : (Fastify(common) as unknown as FastifyInstance);
+    : (Fastify({ ...common, http: inTime }) as unknown as FastifyInstance);
+  app.server.maxConnections = parts.sockets;
+  app.server.on('drop', () => metrics.errors.inc({ code: 'rate_limited' }));
 
   app.addHook('onRequest', async (request) => {
     const rate = requestRate.take(request.ip);
@@ -76,6 +101,31 @@ export function createApp(parts: HttpParts): FastifyInstance {
   });
   addFileRoutes(app, parts);
   return app;
+}
+
+/** What never became a request: it came too slowly, or is no HTTP. */
+function refuseUnread(
+  { code }: NodeJS.ErrnoException,
+  socket: Socket,
+  { metrics, requestMs, log }: HttpParts,
+): void {
+  if (code === 'ECONNRESET' || socket.destroyed) return;
+  const late = code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const error = late
+    ? new ProtocolError('timeout', `the request did not come within ${requestMs} ms`)
+    : new ProtocolError('bad_message', 'this is no request over HTTP, or its headers are too long');
+  metrics.errors.inc({ code: error.code });
+  log.debug({ address: socket.remoteAddress, reason: code }, 'a request that was not read');
+  if (socket.writable) {
+    const body = JSON.stringify({ error: toWire(error) });
+    const status = httpStatus(error.code);
+    socket.write(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    );
+  }
+  // Who sends so slowly may read as slowly: nobody waits for that.
+  socket.destroySoon();
+  setTimeout(() => socket.destroy(), FAREWELL_MS).unref();
 }
 
 function asProtocolError(error: unknown): ProtocolError {

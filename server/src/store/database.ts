@@ -1,7 +1,8 @@
 import { chmodSync } from 'node:fs';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import { RETENTION_SCHEMA } from './retention-schema.ts';
 import { SNAPSHOT_SCHEMA } from './snapshot-schema.ts';
+import { openSqlite } from './sqlite.ts';
 import { WORK_SCHEMA } from './work-schema.ts';
 
 export type Db = Database.Database;
@@ -96,7 +97,7 @@ const MIGRATIONS: readonly string[] = [
  * processes may have it open (`token create` beside `serve`).
  */
 export function openDatabase(file: string): Db {
-  const db = new Database(file);
+  const db = openSqlite(file);
   chmodSync(file, 0o600);
   db.pragma('busy_timeout = 5000');
   db.pragma('journal_mode = WAL');

@@ -1,5 +1,5 @@
 import { chmodSync } from 'node:fs';
-import Database from 'better-sqlite3';
+import { openSqlite } from './sqlite.ts';
 
 export interface InstanceLock {
   release(): void;
@@ -12,7 +12,7 @@ export interface InstanceLock {
  * @returns undefined where another process has it
  */
 export function takeLock(file: string): InstanceLock | undefined {
-  const db = new Database(file, { timeout: 0 });
+  const db = openSqlite(file, { timeout: 0 });
   try {
     chmodSync(file, 0o600);
     db.exec('BEGIN EXCLUSIVE');

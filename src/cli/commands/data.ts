@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { byteSize } from '../render/byte-size.ts';
 import { createStyle, plural } from '../render/style.ts';
 import { placeOf } from './serve.ts';
-import { explainMissingDatabase, loadServer, type PlaceOptions } from './server-bundle.ts';
+import { loadServer, type PlaceOptions } from './server-bundle.ts';
 
 /** As in server/src/data/list.ts, which is a bundle of its own. */
 export const DATA_KINDS = ['trajectories', 'tasks', 'policies'] as const satisfies DataKind[];
@@ -19,15 +19,15 @@ export async function dataListCommand(
   options: DataOptions & { readonly limit: number },
   context: CliContext,
 ): Promise<ExitCode> {
-  const { usageOf, itemsOf } = await loadServer();
+  const { usageOf, itemsOf } = await loadServer(context);
   const place = placeOf(options, context);
   if (kind === undefined) {
-    const usage = await explained(usageOf(place));
+    const usage = await usageOf(place);
     if (options.json) context.stdout.write(`${JSON.stringify({ usage }, null, 2)}\n`);
     else for (const each of usage) context.stdout.write(`${usageLine(each)}\n`);
     return EXIT.ok;
   }
-  const items = await explained(itemsOf(place, kind, options.limit));
+  const items = await itemsOf(place, kind, options.limit);
   const { visible } = createStyle(context.stdout, context.env);
   if (options.json) context.stdout.write(`${JSON.stringify({ [kind]: items }, null, 2)}\n`);
   else if (items.length === 0) context.stdout.write(`There are no ${kind} yet.\n`);
@@ -41,23 +41,21 @@ export async function dataRemoveCommand(
   options: DataOptions & { readonly yes: boolean },
   context: CliContext,
 ): Promise<ExitCode> {
-  const { removeItems } = await loadServer();
+  const { removeItems } = await loadServer(context);
   let removed: readonly string[] = [];
-  const done = await explained(
-    removeItems(placeOf(options, context), kind, ids, async (items) => {
-      removed = items.map(({ id }) => id);
-      if (options.yes) return true;
-      for (const { id, bytes } of items) context.stderr.write(`${id}  ${byteSize(bytes)}\n`);
-      const answer = await askYesNo(
-        `Remove the content of ${plural(items.length, 'entry').replace('entrys', 'entries')}? Ids, parents, rewards and hashes stay.`,
-        context,
-      );
-      if (answer === undefined) {
-        throw new Error('nobody can be asked here: say --yes to remove it. Nothing was removed.');
-      }
-      return answer;
-    }),
-  );
+  const done = await removeItems(placeOf(options, context), kind, ids, async (items) => {
+    removed = items.map(({ id }) => id);
+    if (options.yes) return true;
+    for (const { id, bytes } of items) context.stderr.write(`${id}  ${byteSize(bytes)}\n`);
+    const answer = await askYesNo(
+      `Remove the content of ${plural(items.length, 'entry').replace('entrys', 'entries')}? Ids, parents, rewards and hashes stay.`,
+      context,
+    );
+    if (answer === undefined) {
+      throw new Error('nobody can be asked here: say --yes to remove it. Nothing was removed.');
+    }
+    return answer;
+  });
   if (!done) {
     context.stderr.write('Nothing was removed.\n');
     return EXIT.notSolved;
@@ -78,8 +76,8 @@ export async function dataExportCommand(
   options: DataOptions,
   context: CliContext,
 ): Promise<ExitCode> {
-  const { exportTo } = await loadServer();
-  const report = await explained(exportTo(placeOf(options, context), resolve(context.cwd, folder)));
+  const { exportTo } = await loadServer(context);
+  const report = await exportTo(placeOf(options, context), resolve(context.cwd, folder));
   const { trajectories, archives, policies, withoutContent, damaged } = report;
   if (options.json) context.stdout.write(`${JSON.stringify(report)}\n`);
   else {
@@ -105,12 +103,4 @@ function itemLine({ id, bytes, at, removedAt, more }: DataItem): string {
     .map(([name, value]) => (name === value ? name : `${name} ${value}`));
   const gone = removedAt === null ? [] : [`content removed ${removedAt.slice(0, 10)}`];
   return [id, at.slice(0, 19), byteSize(bytes), ...known, ...gone].join('  ');
-}
-
-async function explained<Result>(work: Promise<Result>): Promise<Result> {
-  try {
-    return await work;
-  } catch (error) {
-    throw explainMissingDatabase(error);
-  }
 }

@@ -2,19 +2,17 @@ import { resolve } from 'node:path';
 import { AGENT_VERSION } from '../../core/fix/version.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { explainMissingDatabase, loadServer, type PlaceOptions } from './server-bundle.ts';
+import { loadServer, type PlaceOptions } from './server-bundle.ts';
 
 /** Runs until it is interrupted; then it finishes what is being stored. */
 export async function serveCommand(
   options: PlaceOptions & { readonly json: boolean },
   context: CliContext,
 ): Promise<ExitCode> {
-  const { startServer } = await loadServer();
+  const { startServer } = await loadServer(context);
   const server = await startServer(placeOf(options, context), {
     version: AGENT_VERSION,
     write: (line) => context.stderr.write(line),
-  }).catch((error: unknown) => {
-    throw explainMissingDatabase(error);
   });
   const { url, fingerprint } = server;
   if (options.json) {

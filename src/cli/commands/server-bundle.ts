@@ -1,4 +1,6 @@
 import type * as entry from '../../../server/src/entry.ts';
+import { stateFolder } from '../../core/platform/state-folder.ts';
+import type { CliContext } from '../context.ts';
 
 export interface PlaceOptions {
   readonly config?: string;
@@ -7,24 +9,22 @@ export interface PlaceOptions {
   readonly port?: number;
 }
 
-/** Loads the server, which no other command needs. Rejects with a message that says what is missing. */
-export async function loadServer(): Promise<typeof entry> {
+/**
+ * Loads the server, which no other command needs, and makes its database work where npm ran no install scripts.
+ * Rejects with a message that says what is missing.
+ */
+export async function loadServer({ stderr, env, signal }: CliContext): Promise<typeof entry> {
+  const server = await load();
+  const say = (line: string): boolean => stderr.write(`${line}\n`);
+  await server.prepare({ cache: stateFolder(env), say, signal });
+  return server;
+}
+
+async function load(): Promise<typeof entry> {
   try {
     return await import('../../../server/src/entry.ts');
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Error(`the training server cannot be loaded: ${why}`);
   }
-}
-
-/**
- * The database is native code, which is loaded when it is first opened: an installation that ran no
- * install scripts has none.
- */
-export function explainMissingDatabase(error: unknown): unknown {
-  if (!(error instanceof Error)) return error;
-  if (!/better_sqlite3\.node|better-sqlite3|bindings file/.test(error.message)) return error;
-  return new Error(
-    `the database of the training server (better-sqlite3) is not built for this Node: ${error.message.split('\n')[0]}. Build it with: npm run build:sqlite (in the checkout), or npm rebuild better-sqlite3`,
-  );
 }

@@ -5,7 +5,7 @@ import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { reportProblem } from '../job.ts';
 import { plural } from '../render/style.ts';
 import { placeOf } from './serve.ts';
-import { explainMissingDatabase, loadServer, type PlaceOptions } from './server-bundle.ts';
+import { loadServer, type PlaceOptions } from './server-bundle.ts';
 
 /** Gives the training server tasks to make attempts at. Works beside a server that runs. */
 export async function tasksAddCommand(
@@ -13,7 +13,7 @@ export async function tasksAddCommand(
   options: PlaceOptions & { readonly json: boolean },
   context: CliContext,
 ): Promise<ExitCode> {
-  const { addTaskFile } = await loadServer();
+  const { addTaskFile } = await loadServer(context);
   try {
     const done = await addTaskFile(placeOf(options, context), resolve(context.cwd, file));
     if (options.json) context.stdout.write(`${JSON.stringify(done)}\n`);
@@ -30,6 +30,6 @@ export async function tasksAddCommand(
       const remedy = 'Name a file that `prime-agent tasks build` wrote.';
       return reportProblem(problem('usage', error.message, remedy), context, options.json);
     }
-    throw explainMissingDatabase(error);
+    throw error;
   }
 }

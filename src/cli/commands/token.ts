@@ -3,7 +3,7 @@ import type { CliContext } from '../context.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { plural } from '../render/style.ts';
 import { placeOf } from './serve.ts';
-import { explainMissingDatabase, loadServer, type PlaceOptions } from './server-bundle.ts';
+import { loadServer, type PlaceOptions } from './server-bundle.ts';
 
 type TokenOptions = PlaceOptions & { readonly json: boolean };
 
@@ -13,8 +13,8 @@ export async function tokenCreateCommand(
   options: TokenOptions & { readonly role: Role },
   context: CliContext,
 ): Promise<ExitCode> {
-  const { createToken } = await loadServer();
-  const made = explained(() => createToken(placeOf(options, context), name, options.role));
+  const { createToken } = await loadServer(context);
+  const made = createToken(placeOf(options, context), name, options.role);
   if (options.json) context.stdout.write(`${JSON.stringify(made)}\n`);
   else {
     context.stderr.write(`Token ${made.id} for ${made.name} (${made.role}), shown only now:\n`);
@@ -27,8 +27,8 @@ export async function tokenListCommand(
   options: TokenOptions,
   context: CliContext,
 ): Promise<ExitCode> {
-  const { listTokens } = await loadServer();
-  const tokens = explained(() => listTokens(placeOf(options, context)));
+  const { listTokens } = await loadServer(context);
+  const tokens = listTokens(placeOf(options, context));
   if (options.json) context.stdout.write(`${JSON.stringify({ tokens }, null, 2)}\n`);
   else if (tokens.length === 0) context.stdout.write('There are no tokens yet.\n');
   else {
@@ -51,8 +51,8 @@ export async function tokenRevokeCommand(
   options: TokenOptions,
   context: CliContext,
 ): Promise<ExitCode> {
-  const { revokeToken } = await loadServer();
-  const revoked = explained(() => revokeToken(placeOf(options, context), id));
+  const { revokeToken } = await loadServer(context);
+  const revoked = revokeToken(placeOf(options, context), id);
   if (!revoked) {
     context.stderr.write(
       `prime-agent: no token ${id} is good here; \`prime-agent token list\` names them\n`,
@@ -62,12 +62,4 @@ export async function tokenRevokeCommand(
   if (options.json) context.stdout.write(`${JSON.stringify({ id, revoked })}\n`);
   else context.stdout.write(`Token ${id} is worthless now.\n`);
   return EXIT.ok;
-}
-
-function explained<Result>(work: () => Result): Result {
-  try {
-    return work();
-  } catch (error) {
-    throw explainMissingDatabase(error);
-  }
 }

@@ -1,8 +1,13 @@
-import { rm } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { INSTALLED, SCRATCH } from '../../../src/core/environments/description.ts';
+import { detectEnvironment } from '../../../src/core/environments/detect/detect.ts';
 import { junit } from '../../../src/core/frameworks/junit/junit.ts';
 import { runProgram } from '../../../src/core/platform/run-program.ts';
 import { createLocalSandbox } from '../../../src/core/sandbox/local/local.ts';
+import { textTree } from '../../../src/core/tasks/tree.ts';
 import { renderTestRun } from '../../../src/core/tools/run-tests/render.ts';
 import { type GradedProject, gradedProject } from '../../integration/frameworks/grade-support.ts';
 import {
@@ -363,6 +368,79 @@ describe('Gradle with JUnit 4', () => {
       expect(renderTestRun(await other.run([], TIME))).toMatch(expected);
     } finally {
       await other.close();
+    }
+  });
+
+  test('all projects run, also after failures, by the Gradle of the wrapper, in the local sandbox', async () => {
+    // As a wrapper leaves it: Debian's own Gradle in the folder of the distribution.
+    const home = await mkdtemp(join(tmpdir(), 'prime-gradle-home-'));
+    const distribution = join(home, 'wrapper/dists/gradle-4.4.1-bin/5d0f');
+    await mkdir(distribution, { recursive: true });
+    await cp('/usr/share/gradle', join(distribution, 'gradle-4.4.1'), {
+      recursive: true,
+      dereference: true,
+    });
+    vi.stubEnv('GRADLE_USER_HOME', home);
+    const place = 'src/test/java/shop/CalcTest.java';
+    const leaver = 'src/test/java/shop/LeaverTest.java';
+    const build = files['build.gradle'] ?? '';
+    const other = await openProject(
+      junit,
+      {
+        'gradle/wrapper/gradle-wrapper.properties':
+          'distributionUrl=https\\://services.example/gradle-4.4.1-bin.zip\n',
+        'settings.gradle': "include 'one', 'two', 'three'\n",
+        ...Object.fromEntries(
+          ['one', 'two', 'three'].map((name) => [`${name}/build.gradle`, build]),
+        ),
+        [`one/${place}`]: junit4('  @Test\n  public void fails() {\n    assertEquals(1, 2);\n  }'),
+        [`two/${leaver}`]: junit4(
+          '  @Test\n  public void leaves() {\n    System.exit(0);\n  }',
+        ).replace('CalcTest', 'LeaverTest'),
+        [`three/${place}`]: junit4('  @Test\n  public void fine() {}'),
+      },
+      { provider: createLocalSandbox() },
+    );
+    try {
+      expect(other.program).toBe(join(distribution, 'gradle-4.4.1/bin/gradle'));
+      expect(other.detail).toMatch(/^Gradle 4\.4\.1 at .*\/wrapper\/dists\/.*, Java in \//);
+      const run = ran(await other.run([], TIME));
+      expect(statuses(run.results)).toEqual({
+        [`one/${place}::fails`]: 'failed',
+        [`two/${leaver}::leaves`]: 'error',
+        [`three/${place}::fine`]: 'passed',
+      });
+    } finally {
+      vi.unstubAllEnvs();
+      await other.close();
+      await rm(home, { recursive: true, force: true });
+    }
+  });
+
+  test('the set-up of a task environment runs its tests, however they end', async () => {
+    const found = detectEnvironment(textTree(files), { image: 'any' });
+    if (found.kind !== 'described') throw new Error(found.reason);
+    expect(found.source).toBe('gradle');
+    const [step] = found.description.setup;
+    const folder = await writeProject(files);
+    const scratch = await mkdtemp(join(tmpdir(), 'prime-gradle-setup-'));
+    try {
+      // Where a container has its folders of the set-up, this machine has others.
+      const command = (step?.command ?? '')
+        .replaceAll(INSTALLED, `${scratch}/installed`)
+        .replaceAll(SCRATCH, scratch);
+      const { code, stdout, stderr } = await runProgram('bash', ['-o', 'pipefail', '-c', command], {
+        cwd: folder,
+        timeoutMs: 500_000,
+        env: process.env,
+      });
+      const said = `${stdout}${stderr}`;
+      expect(code, said).toBe(0);
+      expect(said).toContain('There were failing tests');
+      expect(await readdir(`${scratch}/installed/gradle/caches`)).toContain('modules-2');
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+      await rm(scratch, { recursive: true, force: true });
     }
   });
 

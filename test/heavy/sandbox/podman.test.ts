@@ -7,6 +7,7 @@ import { describeFix } from '../../integration/sandbox/docker-fix.ts';
 import { describeLimits } from '../../integration/sandbox/docker-limits.ts';
 import { describeReaping } from '../../integration/sandbox/docker-reaping.ts';
 import { describeTransfer } from '../../integration/sandbox/docker-transfer.ts';
+import { describeWarm } from '../../integration/sandbox/docker-warm.ts';
 import { describeHarm } from '../../integration/sandbox/harm.ts';
 import { startTestEngine } from '../../support/docker-engine.ts';
 
@@ -35,6 +36,7 @@ if (started.kind === 'none') {
 
   describeHarm('podman', create);
   describeTransfer(engine);
+  describeWarm(engine);
   describeLimits(engine);
   describeReaping(engine);
   describeFix(engine);

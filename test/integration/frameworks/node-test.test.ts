@@ -22,7 +22,7 @@ const files = {
   'test/cart.test.js': `const { test, describe, it, beforeEach } = require('node:test');
 const assert = require('node:assert');
 const { total } = require('../src/cart.js');
-test('passes', () => assert.equal(globalThis.fromSetup, 7));
+test('passes', () => { console.log('BODY RAN'); assert.equal(globalThis.fromSetup, 7); });
 describe('cart', () => {
   beforeEach(() => {});
   it('adds tax', () => { assert.strictEqual(total([1]), 12); });
@@ -94,6 +94,7 @@ describe('node:test in a project', () => {
     );
     expect(run.complete).toBe(true);
     expect(run.exitCode).toBe(1);
+    expect(run.log).toContain('BODY RAN');
     const late = run.results.filter(
       ({ file, status }) => file === 'test/late.test.js' && status !== 'passed',
     );
@@ -168,6 +169,7 @@ describe('node:test in a project', () => {
       'test/cart.test.js::twice #2': 'listed',
     });
     expect(run.results.some(({ status }) => status === 'failed')).toBe(false);
+    expect(run.log).not.toContain('BODY RAN');
   });
 
   test('a file or test that does not exist is said, and the others run', async () => {
@@ -183,6 +185,21 @@ describe('node:test in a project', () => {
     await project.run(['test/cart.test.js'], { onProgress: (count) => seen.push(count) });
     expect(seen.at(-1)).toBeGreaterThanOrEqual(13);
   });
+});
+
+test('crash: the file whose process was killed is named, the other files run', async () => {
+  const project = await openProject(nodeTest, {
+    'a.test.js':
+      "const { test } = require('node:test');\ntest('quick', () => {});\ntest('dies', () => { process.kill(process.pid, 'SIGKILL'); return new Promise(() => setInterval(() => {}, 1000)); });\n",
+    'b.test.js': "require('node:test').test('fine', () => {});\n",
+  });
+  try {
+    expect(renderTestRun(await project.run())).toBe(
+      '1 file could not be loaded, 1 passed\n\nERROR a.test.js\n  the process of this file was ended by SIGKILL before its tests were reported',
+    );
+  } finally {
+    await project.close();
+  }
 });
 
 test(

@@ -1,9 +1,11 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Host } from '../../../src/core/frameworks/host.ts';
+import { findBuildTool } from '../../../src/core/frameworks/junit/toolchain.ts';
 import { findNode } from '../../../src/core/frameworks/node-test/toolchain.ts';
 import { findPython } from '../../../src/core/frameworks/pytest/toolchain.ts';
 import { openWorkspaceFiles, subWorkspace } from '../../../src/core/frameworks/workspace-files.ts';
@@ -263,6 +265,117 @@ describe('Python', () => {
     expect(await find()).toMatchObject({
       kind: 'missing',
       reason: expect.stringContaining('No Python was found'),
+    });
+  });
+});
+
+describe.each([
+  {
+    tool: 'Gradle',
+    program: 'gradle',
+    says: 'Gradle 8.10',
+    manifest: 'build.gradle.kts',
+    settings: 'gradle/wrapper/gradle-wrapper.properties',
+    url: 'https\\://services.example/gradle-8.10-bin.zip',
+    fetched: 'wrapper/dists/gradle-8.10-bin/3c5f/gradle-8.10/bin/gradle',
+    home: 'GRADLE_USER_HOME',
+    usual: '.gradle',
+    packages: 'caches/modules-2',
+    variable: (home: string) => ({ GRADLE_RO_DEP_CACHE: `${home}/caches` }),
+  },
+  {
+    tool: 'Maven',
+    program: 'mvn',
+    says: 'Apache Maven 3.9.9 (abc)',
+    manifest: 'pom.xml',
+    settings: '.mvn/wrapper/maven-wrapper.properties',
+    url: 'https://repo.example/maven2/apache-maven-3.9.9-bin.zip',
+    fetched: 'wrapper/dists/apache-maven-3.9.9/77ad/bin/mvn',
+    home: 'MAVEN_USER_HOME',
+    usual: '.m2',
+    packages: 'repository',
+    variable: (home: string) => ({ MAVEN_OPTS: `-Dmaven.repo.local=${home}/repository` }),
+  },
+])('$tool', ({ tool, program, says, manifest, settings, url, fetched, home, usual, ...caches }) => {
+  const find = () => findBuildTool(openWorkspaceFiles(workspace), host);
+  const speaks = (path: string): Promise<string> =>
+    put(path, `#!/bin/sh\necho '------'\necho '${says}'\n`, 0o755);
+  const number = /[\d.]+/.exec(says)?.[0] ?? '';
+  const jdk = (): Promise<string> => put('opt/jdk/bin/javac', '#!/bin/sh\n', 0o755);
+
+  beforeEach(async () => {
+    await put(`workspace/${manifest}`, '');
+    host = {
+      ...host,
+      env: { PATH: `${join(folder, 'opt/tool/bin')}:${join(folder, 'opt/jdk/bin')}` },
+    };
+  });
+
+  test('the one on PATH with its JDK and its packages, which exist or not', async () => {
+    await jdk();
+    const own = await speaks(`opt/tool/bin/${program}`);
+    const packages = join(folder, 'home', usual, caches.packages);
+    await mkdir(packages, { recursive: true });
+    expect(await find()).toEqual({
+      kind: 'found',
+      program: own,
+      detail: `${tool} ${number} at ${own}, Java in ${join(folder, 'opt/jdk')}`,
+      toolchain: {
+        path: [join(folder, 'opt/jdk/bin'), dirname(own)],
+        mounts: expect.arrayContaining([
+          join(folder, 'opt/jdk'),
+          join(folder, 'opt/tool'),
+          packages,
+        ]),
+        env: {
+          JAVA_HOME: join(folder, 'opt/jdk'),
+          ...caches.variable(join(folder, 'home', usual)),
+        },
+      },
+    });
+  });
+
+  test('what its wrapper has fetched comes first, and the wrapper itself is not started', async () => {
+    await jdk();
+    await speaks(`opt/tool/bin/${program}`);
+    await put(`workspace/${settings}`, `distributionBase=X\ndistributionUrl=${url}\n`);
+    const wrapper = program === 'mvn' ? 'mvnw' : 'gradlew';
+    await put(`workspace/${wrapper}`, `#!/bin/sh\ntouch ${folder}/started\n`, 0o755);
+    // Not fetched yet: the one on PATH.
+    expect(await find()).toMatchObject({ program: join(folder, `opt/tool/bin/${program}`) });
+    const usually = await speaks(`home/${usual}/${fetched}`);
+    expect(await find()).toMatchObject({ program: usually });
+    const elsewhere = await speaks(`elsewhere/${fetched}`);
+    host = { ...host, env: { ...host.env, [home]: join(folder, 'elsewhere') } };
+    expect(await find()).toMatchObject({
+      program: elsewhere,
+      detail: expect.stringContaining(number),
+    });
+    expect(existsSync(join(folder, 'started'))).toBe(false);
+  });
+
+  test('JAVA_HOME comes before PATH', async () => {
+    await jdk();
+    await speaks(`opt/tool/bin/${program}`);
+    await put('opt/other/bin/javac', '#!/bin/sh\n', 0o755);
+    host = { ...host, env: { ...host.env, JAVA_HOME: join(folder, 'opt/other') } };
+    expect(await find()).toMatchObject({
+      toolchain: { env: { JAVA_HOME: join(folder, 'opt/other') } },
+    });
+  });
+
+  test('what is missing is said, and programs of the repository do not count', async () => {
+    expect(await find()).toMatchObject({
+      kind: 'missing',
+      reason: expect.stringContaining('No Java compiler'),
+      remedy: expect.stringContaining('Install a JDK'),
+    });
+    await jdk();
+    await speaks(`workspace/bin/${program}`);
+    host = { ...host, env: { PATH: `${host.env.PATH}:${join(workspace, 'bin')}` } };
+    expect(await find()).toMatchObject({
+      kind: 'missing',
+      reason: expect.stringContaining(`No ${tool} was found`),
     });
   });
 });

@@ -103,46 +103,48 @@ export function describeFailures(engine: TestEngine): void {
       await session.close();
     });
 
-    test('a full disk', async () => {
-      const small = mkdtempSync(join(tmpdir(), 'prime-small-'));
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=96m', 'tmpfs', small]);
-      const other = await startTestEngine({ kind: engine.kind, dataRoot: small, image: 'small' });
-      if (other.kind === 'none') throw new Error(other.reason);
-      try {
-        const full = createDockerSandbox({
+    describe('with a small disk', () => {
+      let folder: string;
+      let small: TestEngine;
+      const provider = () =>
+        createDockerSandbox({
           image: TEST_IMAGE,
-          variables: other.engine.variables,
-          home: other.engine.home,
+          variables: small.variables,
+          home: small.home,
         });
+      beforeAll(async () => {
+        folder = mkdtempSync(join(tmpdir(), 'prime-small-'));
+        execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=96m', 'tmpfs', folder]);
+        const other = await startTestEngine({
+          kind: engine.kind,
+          dataRoot: folder,
+          image: 'small',
+        });
+        if (other.kind === 'none') throw new Error(other.reason);
+        small = other.engine;
+      });
+      afterAll(async () => {
+        await small?.remove();
+        execFileSync('umount', ['-l', folder]);
+        rmSync(folder, { recursive: true, force: true });
+      });
+
+      test('a full disk', async () => {
+        const full = provider();
         await (await full.open(fixture.spec)).close();
         writeFileSync(join(fixture.spec.base.tree, 'large'), Buffer.alloc(120 * 1024 ** 2));
         const { message, remedy } = await failureOf(full.open(fixture.spec));
         rmSync(join(fixture.spec.base.tree, 'large'));
-        expect(message).toBe(`The disk of the container engine at ${other.engine.host} is full.`);
+        expect(message).toBe(`The disk of the container engine at ${small.host} is full.`);
         expect(remedy).toContain('docker system prune');
         // Nothing of the failed attempt is left, so the next one has room again.
         const session = await full.open(fixture.spec);
         expect((await shell(session, 'echo on')).text).toBe('on\n');
         await session.close();
-      } finally {
-        await other.engine.remove();
-        execFileSync('umount', ['-l', small]);
-        rmSync(small, { recursive: true, force: true });
-      }
-    });
+      });
 
-    test('a disk that becomes full in mid-session: no command is to blame', async () => {
-      const small = mkdtempSync(join(tmpdir(), 'prime-small-'));
-      execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=96m', 'tmpfs', small]);
-      const other = await startTestEngine({ kind: engine.kind, dataRoot: small, image: 'small' });
-      if (other.kind === 'none') throw new Error(other.reason);
-      try {
-        const filling = createDockerSandbox({
-          image: TEST_IMAGE,
-          variables: other.engine.variables,
-          home: other.engine.home,
-        });
-        const session = await filling.open(fixture.spec);
+      test('a disk that becomes full in mid-session: no command is to blame', async () => {
+        const session = await provider().open(fixture.spec);
         expect((await shell(session, 'false')).code).toBe(1);
         const { message, remedy } = await failureOf(
           session.shell('head -c 200M /dev/zero > large', {
@@ -152,7 +154,7 @@ export function describeFailures(engine: TestEngine): void {
         );
         expect(message).toMatch(
           new RegExp(
-            `^The disk of the container engine at ${other.engine.host} is full: [\\d.]+ (?:bytes|KB|MB) are left`,
+            `^The disk of the container engine at ${small.host} is full: [\\d.]+ (?:bytes|KB|MB) are left`,
           ),
         );
         expect(remedy).toContain('docker system prune');
@@ -160,11 +162,7 @@ export function describeFailures(engine: TestEngine): void {
         expect((await failureOf(session.files.read('/workspace/a.txt', 10))).message).toBe(message);
         expect((await failureOf(session.restartShell())).message).toBe(message);
         await session.close();
-      } finally {
-        await other.engine.remove();
-        execFileSync('umount', ['-l', small]);
-        rmSync(small, { recursive: true, force: true });
-      }
+      });
     });
 
     test('an engine that restarts in the middle of an attempt: the attempt is invalid', async () => {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bundleOptions } from '../../../scripts/lib/bundle.mjs';
 import { createDockerSandbox } from '../../../src/core/sandbox/docker/docker.ts';
 import { sessionLabels } from '../../../src/core/sandbox/docker/labels.ts';
+import type { RawPath } from '../../../src/core/snapshot/raw-path.ts';
+import { type TarEntry, writeTar } from '../../../src/core/snapshot/tar.ts';
 import { TEST_IMAGE, type TestEngine } from '../../support/docker-engine.ts';
 import { shell } from './conformance.ts';
 import { createFixture, type Fixture } from './fixture.ts';
@@ -102,5 +105,47 @@ session.shell('setsid sleep 3190 & echo up; sleep 3190', { timeoutMs: 60000, max
       engine.docker('rm', ...kept, 'foreign');
       engine.docker('volume', 'rm', ...kept);
     });
+
+    test('prepared images go when they are a week old', async () => {
+      const old = importOld(8);
+      const fresh = importOld(6);
+      const foreign = importOld(800, 'other');
+      expect(await provider().availability()).toMatchObject({ available: true });
+      const ids = engine.docker('images', '-q', '--no-trunc').split('\n');
+      expect(ids).not.toContain(old);
+      expect(ids).toEqual(expect.arrayContaining([fresh, foreign]));
+      engine.docker('rmi', '-f', fresh, foreign);
+    });
+
+    /** An empty image that was made so many days ago; its id. */
+    function importOld(days: number, label = 'image'): string {
+      const layer = Buffer.alloc(1024);
+      const config = Buffer.from(
+        JSON.stringify({
+          ...{ architecture: 'amd64', os: 'linux' },
+          created: new Date(Date.now() - days * 86_400_000).toISOString(),
+          config: { Labels: { 'prime-agent': label } },
+          rootfs: { type: 'layers', diff_ids: [`sha256:${sha256(layer)}`] },
+          history: [],
+        }),
+      );
+      const name = `prime-agent-test:days-${days}`;
+      const manifest = [{ Config: 'config.json', RepoTags: [name], Layers: ['layer.tar'] }];
+      const files: readonly (readonly [string, Buffer])[] = [
+        ['manifest.json', Buffer.from(JSON.stringify(manifest))],
+        ['config.json', config],
+        ['layer.tar', layer],
+      ];
+      const entries = files.map(([path, content]): TarEntry => {
+        return { path: path as RawPath, kind: 'file', mode: 0o644, content };
+      });
+      writeFileSync(join(folder, 'image.tar'), writeTar(entries, 0));
+      engine.docker('load', '--input', join(folder, 'image.tar'));
+      return engine.docker('images', '-q', '--no-trunc', name).trim();
+    }
   });
+}
+
+function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
 }

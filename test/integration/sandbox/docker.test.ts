@@ -3,14 +3,10 @@ import { startTestEngine } from '../../support/docker-engine.ts';
 import { describeSandbox } from './conformance.ts';
 import { leftOn, sandboxOn } from './docker-engine-use.ts';
 import { describeDockerEscapes } from './docker-escapes.ts';
-import { describeFailures } from './docker-failures.ts';
-import { describeFix } from './docker-fix.ts';
-import { describeLimits } from './docker-limits.ts';
-import { describeReaping } from './docker-reaping.ts';
 import { describeTransfer } from './docker-transfer.ts';
 import { describeHarm } from './harm.ts';
 
-/** One engine for everything that needs one: it takes seconds to start. */
+/** What happens inside of a container. One engine for all of it: it takes seconds to start. */
 const started = await startTestEngine();
 
 if (started.kind === 'none') {
@@ -25,9 +21,4 @@ if (started.kind === 'none') {
   describeHarm('docker', create);
   describeDockerEscapes(engine);
   describeTransfer(engine);
-  describeLimits(engine);
-  describeReaping(engine);
-  describeFix(engine);
-  // Ends the engine.
-  describeFailures(engine);
 }

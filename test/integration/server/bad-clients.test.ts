@@ -1,5 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { createConnection } from 'node:net';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type ClientOptions, WebSocket, WebSocketServer } from 'ws';
@@ -9,6 +12,7 @@ import { connect } from '../../../src/core/outbox/connection.ts';
 import { createOutbox } from '../../../src/core/outbox/outbox.ts';
 import { sendWaiting } from '../../../src/core/outbox/sender.ts';
 import { encodeChunk } from '../../../src/core/protocol/frame.ts';
+import { MAX_MESSAGE_BYTES } from '../../../src/core/protocol/limits.ts';
 import { tempFolder } from '../../support/temp.ts';
 import { packed, permit, startWorld, storedAttempts, trajectory, type World } from './world.ts';
 
@@ -21,7 +25,7 @@ interface RawClient {
   readonly socket: WebSocket;
   /** Every message so far, as text. */
   readonly heard: string[];
-  readonly closed: Promise<unknown>;
+  readonly closed: Promise<unknown[]>;
 }
 
 /** A client that does by hand what this suite needs it to do wrong. */
@@ -123,6 +127,183 @@ describe('a slow client', () => {
       await sleep(40);
     }
     await soon(() => expect(heard.at(-1)).toContain('upload.stored'));
+  });
+});
+
+describe('a request over HTTP that trickles', () => {
+  /** Says `begin`, then a byte now and then, for as long as it is let. */
+  function drip(
+    world: World,
+    begin: string,
+  ): Promise<{ readonly heard: string; readonly ms: number }> {
+    const { hostname, port } = new URL(world.server.url);
+    const began = performance.now();
+    const socket = createConnection({ host: hostname, port: Number(port) });
+    onTestFinished(() => void socket.destroy());
+    let heard = '';
+    socket.on('data', (text) => {
+      heard += String(text);
+    });
+    socket.on('error', () => undefined);
+    socket.write(begin);
+    const timer = setInterval(() => socket.writable && socket.write('a'), 50);
+    return new Promise((resolve) => {
+      socket.on('close', () => {
+        clearInterval(timer);
+        resolve({ heard, ms: performance.now() - began });
+      });
+    });
+  }
+
+  test.each([
+    ['in its headers', 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: '],
+    ['before them', 'GET /heal'],
+    [
+      'in its body',
+      'POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 60000\r\n\r\n',
+    ],
+  ])(
+    '%s is told so and ended, and so are three hundred; others are served',
+    async (_name, begin) => {
+      const world = await startWorld({ timing: { requestMs: 1_500 } });
+      const before = process.memoryUsage().rss;
+      const slow = Array.from({ length: 300 }, () => drip(world, begin));
+      await othersAreServed(world, 'other');
+      const ends = await Promise.all(slow);
+      const told = ends.filter(({ heard }) => /^HTTP\/1\.1 4/.test(heard));
+      expect(told).toHaveLength(ends.length);
+      const late = ends.filter(({ heard }) =>
+        heard.includes('the request did not come within 1500 ms'),
+      );
+      // A body for an address where nothing is may be refused before it has come.
+      if (!begin.startsWith('POST')) expect(late).toHaveLength(ends.length);
+      expect(Math.max(...ends.map(({ ms }) => ms))).toBeLessThan(20_000);
+      expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
+      const health = await fetch(`${world.server.url}/healthz`);
+      expect(health.status).toBe(200);
+    },
+  );
+
+  test('holds no more sockets than there may be', async () => {
+    const world = await startWorld({ limits: { connections: 1 }, timing: { requestMs: 20_000 } });
+    const { hostname, port } = new URL(world.server.url);
+    const sockets = Array.from({ length: 400 }, () => {
+      const socket = createConnection({ host: hostname, port: Number(port) });
+      socket.on('error', () => undefined);
+      socket.write('GET /heal');
+      return socket;
+    });
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy();
+    });
+    await soon(() =>
+      expect(
+        sockets.filter(({ destroyed, readyState }) => !destroyed && readyState === 'open').length,
+      ).toBe(257),
+    );
+    for (const socket of sockets) socket.destroy();
+    await soon(async () => expect((await fetch(`${world.server.url}/healthz`)).status).toBe(200));
+  });
+});
+
+describe('a message', () => {
+  /** A socket over which nothing was said yet. */
+  async function open(
+    world: World,
+  ): Promise<{ socket: WebSocket; heard: string[]; closed: Promise<unknown[]> }> {
+    const socket = new WebSocket(`${world.server.url.replace('http', 'ws')}/v1/live`);
+    onTestFinished(() => socket.terminate());
+    socket.on('error', () => undefined);
+    const heard: string[] = [];
+    socket.on('message', (data) => heard.push(String(data)));
+    const closed = once(socket, 'close');
+    await once(socket, 'open');
+    return { socket, heard, closed };
+  }
+
+  test('in a version that nobody speaks here is answered with those that are, before any token is looked at', async () => {
+    const world = await startWorld({ rate: { failuresPerMinute: 1 } });
+    for (const versions of [[7], [99, 100]]) {
+      const { socket, heard, closed } = await open(world);
+      socket.send(JSON.stringify({ type: 'hello', versions, client, token: 'pa_wrong' }));
+      await closed;
+      expect(JSON.parse(heard.at(-1) ?? '')).toMatchObject({
+        type: 'goodbye',
+        error: {
+          code: 'unsupported_version',
+          message: expect.stringMatching(/the client speaks .*, the server 1\. Update the server/),
+        },
+      });
+    }
+    await othersAreServed(world, 'other');
+  });
+
+  test('of too many bytes ends its connection at its length, before they have come', async () => {
+    const world = await startWorld();
+    for (const [name, kind] of [
+      ['text', 0x81],
+      ['bytes', 0x82],
+    ] as const) {
+      const { socket, closed } = await open(world);
+      const wire: Duplex = Reflect.get(socket, '_socket');
+      const head = Buffer.alloc(14);
+      head.set([kind, 0xff]);
+      head.writeBigUInt64BE(64n * 1024n * 1024n, 2);
+      wire.write(head);
+      // "Message too big", WebSocket's own word for it.
+      expect((await closed)[0], name).toBe(1009);
+    }
+    const { socket, heard, closed } = await raw(world);
+    socket.send('x'.repeat(MAX_MESSAGE_BYTES + 65));
+    expect((await closed)[0]).toBe(1009);
+    expect(heard.join('')).not.toContain('internal');
+    await othersAreServed(world, 'other');
+  });
+
+  test('of any other bytes ends its connection with the reason, and nothing else', async () => {
+    const world = await startWorld({
+      rate: { requestsPerMinute: 10_000, failuresPerMinute: 1_000 },
+    });
+    const before = ['null', '[]', '""', '{', '\u0000', '{"type":"hello"}', '{"type":"__proto__"}'];
+    const pieces = [...before, '['.repeat(100_000), randomBytes(5_000), Buffer.alloc(0)];
+    for (const piece of pieces) {
+      const fresh = await open(world);
+      fresh.socket.send(piece);
+      await fresh.closed;
+      expect(JSON.parse(fresh.heard.at(-1) ?? '{}'), String(piece)).toMatchObject({
+        type: 'goodbye',
+        error: {
+          code: expect.stringMatching(/^(bad_message|unauthorized)$/),
+          message: expect.stringMatching(/.{10}/),
+        },
+      });
+      const known = await raw(world);
+      known.socket.send(piece);
+      await known.closed;
+      expect(JSON.parse(known.heard.at(-1) ?? '{}'), String(piece)).toMatchObject({
+        type: 'goodbye',
+        error: { code: expect.stringMatching(/^(bad_message|unknown_upload)$/) },
+      });
+    }
+    await othersAreServed(world, 'other');
+    expect(storedAttempts(world.data)).toEqual(['other']);
+  });
+
+  test('that is played again, by its sender or by another, stores nothing twice', async () => {
+    const world = await startWorld();
+    const { begin, bytes } = packed(trajectory('played', 60_000));
+    const chunk = encodeChunk({ upload: begin.upload, offset: 0, bytes });
+    for (const expected of [false, true, true]) {
+      const { socket, heard } = await raw(world);
+      socket.send(JSON.stringify(begin));
+      await soon(() => expect(heard.at(-1)).toMatch(/upload\.(ready|stored)/));
+      socket.send(chunk);
+      await soon(() => expect(heard.join('')).toContain('upload.stored'));
+      const stored = heard.find((line) => line.includes('upload.stored')) ?? '';
+      expect(JSON.parse(stored)).toMatchObject({ duplicate: expected });
+      socket.terminate();
+    }
+    expect(storedAttempts(world.data)).toEqual(['played']);
   });
 });
 

@@ -5,7 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { openFolders } from '../../../server/src/folders.ts';
 import { createFileSweep } from '../../../server/src/retention/files.ts';
 import { createBlobStore } from '../../../server/src/store/blobs.ts';
+import { createClaims } from '../../../server/src/store/claims.ts';
 import { type Db, openDatabase } from '../../../server/src/store/database.ts';
+import { learnableRows } from '../../../server/src/store/learnable.ts';
 import { connect, type LiveConnection } from '../../../src/core/outbox/connection.ts';
 import { parseTrajectories } from '../../../src/core/trajectories/reader.ts';
 import { tempFolder, writeFiles } from '../../support/temp.ts';
@@ -84,6 +86,56 @@ describe('retention', () => {
       duplicate: true,
     });
     connection.close();
+  });
+
+  test('leaves ids, parents, rewards and hashes readable, also of rows that a learner has read', async () => {
+    const ids = ['a', 'b', 'c', 'd'];
+    const { world, connection } = await withUploads(ids, { retention: { trajectories: 2 } });
+    connection.close();
+    const db = openDatabase(openFolders(world.data).database);
+    const claims = createClaims(db);
+    const verdict = { reason: null, flags: [] };
+    claims.judge(1, { ...verdict, claim: 'holds', outcome: 'solved', reward: 1 });
+    claims.judge(2, { ...verdict, claim: 'broken', outcome: 'failed', reward: 0 });
+    const read = learnableRows(db, 0, 10);
+    expect(read.map(({ attemptId }) => attemptId)).toEqual(['a']);
+    const before = query(world.data, 'SELECT * FROM trajectories ORDER BY seq');
+    await world.server.retention.run();
+    expect(kept(world.data)).toEqual(['c', 'd']);
+    // A learner gets nothing that it could not open.
+    expect(learnableRows(db, 0, 10)).toEqual([]);
+    db.close();
+
+    const place = ['--data', world.data, '--json'];
+    const listed = JSON.parse((await runCli(['data', 'ls', 'trajectories', ...place])).out);
+    const items = new Map(
+      listed.trajectories.map((item: { id: string }) => [item.id, item] as const),
+    );
+    expect(items.get('alice/a')).toMatchObject({ removedAt: expect.any(String) });
+    expect(items.get('alice/d')).toMatchObject({ removedAt: null });
+    const out = join(await tempFolder(), 'export');
+    expect(await runCli(['data', 'export', out, ...place])).toMatchObject({ code: 0 });
+    const lineage = (await readFile(join(out, 'lineage.jsonl'), 'utf8'))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const [a, b] = lineage;
+    expect(lineage).toHaveLength(4);
+    const { blob, task, policyHash, scaffoldHash, seq } = read[0] ?? {};
+    expect(a).toMatchObject({
+      ...{ attempt_id: 'a', contributor: 'alice', series_id: expect.any(String), task_id: task },
+      ...{ claimed_reward: 1, claim: 'holds', verified_reward: 1, verified_seq: seq },
+      ...{ blob, content: expect.stringMatching(/^[0-9a-f]{64}$/) },
+      ...{ policy_hash: policyHash, scaffold_hash: scaffoldHash },
+    });
+    expect(b).toMatchObject({
+      attempt_id: 'b',
+      claim: 'broken',
+      claimed_reward: 1,
+      verified_reward: 0,
+    });
+    // Nothing but the time of the removal has changed.
+    expect(lineage.map((row) => ({ ...row, removed_at: null }))).toEqual(before);
   });
 
   test('keeps within bytes, archives and versions of policies, but not below what is pinned', async () => {

@@ -54,7 +54,7 @@ test(
     const workers = await workersOf(process.pid);
     expect(workers.length).toBeGreaterThan(0);
     for (const { pid, niceness } of workers) {
-      expect(niceness).toBe(19);
+      expect(niceness).toBe(CONFIG.work.niceness);
       process.kill(pid, 'SIGKILL');
     }
     const { rollouts, work } = await until(

@@ -15,7 +15,8 @@ import { trajectory } from './world.ts';
 /** Quick to try again, and not stopped by what else happens on the machine. */
 export const WORKING = {
   timing: { retryMs: 100 },
-  work: { parallel: 2, yieldToUser: false, onBattery: 'work', memoryMbPerJob: 256 },
+  // Other tests run beside these: workers of the lowest priority would wait for them.
+  work: { parallel: 2, yieldToUser: false, onBattery: 'work', memoryMbPerJob: 256, niceness: 1 },
 };
 
 export interface SumTask {

@@ -84,7 +84,8 @@ export function gradleRecipe(files: FileTree, folder: string): Recipe | undefine
         tool: 'gradle',
         folder,
         command: [
-          `echo 'allprojects { tasks.withType(Test).configureEach { ignoreFailures = true } }' > ${init}`,
+          // Not `configureEach`, which Gradle has since 4.9.
+          `echo 'allprojects { tasks.withType(Test) { ignoreFailures = true } }' > ${init}`,
           `GRADLE_USER_HOME=${home} gradle --no-daemon --console=plain --init-script ${init} test`,
           // Locks and logs of the run; what is kept is read-only.
           `rm -rf ${home}/daemon ${home}/caches/modules-2/*.lock ${home}/caches/modules-2/gc.properties`,

@@ -11,6 +11,9 @@ const TEST_NAMES =
 
 const LOG_TAIL = 2_000;
 
+/** The whole report where the command was only to be listed. */
+const LISTED = 'listed';
+
 /**
  * `--command`: the command's exit code is the result. Nothing is known of single tests, so the
  * whole command is the target, and there is no planted test: docs/grading.md says what that means.
@@ -27,8 +30,14 @@ export function createCommandFramework(command: string): Framework {
       detail: 'with the programs of the system',
     }),
     toolbox: {},
-    command: () => ({ argv: ['bash', '-c', command], env: {}, cwd: WORKSPACE }),
-    parse: (_, run) => parseCommand(command, run),
+    command: ({ listOnly, reportFd }) => ({
+      argv: listOnly
+        ? ['bash', '-c', `echo ${LISTED} >&"$1"`, 'list', String(reportFd)]
+        : ['bash', '-c', command],
+      env: {},
+      cwd: WORKSPACE,
+    }),
+    parse: (report, run) => parseCommand(command, report, run),
     steering: {
       isTestFile: (path) => TEST_NAMES.test(path),
       isSteeringFile: (path) => STEERING_NAMES.test(path),
@@ -37,8 +46,10 @@ export function createCommandFramework(command: string): Framework {
   };
 }
 
-function parseCommand(command: string, { exitCode, log }: RawRun): ParsedReport {
+function parseCommand(command: string, report: Uint8Array, run: RawRun): ParsedReport {
+  const { exitCode, log } = run;
   const passed = exitCode === 0;
+  const isListed = passed && new TextDecoder().decode(report) === `${LISTED}\n`;
   const tail = log.trim().slice(-LOG_TAIL);
   const failure = { message: `exit code ${exitCode ?? 'unknown'}\n${tail}`.trim(), details: log };
   return {
@@ -47,7 +58,7 @@ function parseCommand(command: string, { exitCode, log }: RawRun): ParsedReport 
         id: COMMAND_TEST,
         file: '',
         name: command,
-        status: passed ? 'passed' : 'failed',
+        status: isListed ? 'listed' : passed ? 'passed' : 'failed',
         durationMs: 0,
         ...(passed ? {} : { failure }),
       },

@@ -355,13 +355,15 @@ export function createOnnxEngine(options: EngineOptions = {}): OnnxEngine {
   };
 }
 
-/** What was sampled before a crash stays; draws depend on their place, so the rest is the same. */
+/**
+ * What was sampled before a crash stays; draws depend on their place, so the rest is the same. A reply of a set
+ * comes all at once, or is drawn again.
+ */
 function resumed({ message, ids }: Pending): GenerateMessage {
   if (ids.length === 0) return message;
   return {
     ...message,
     ids: [...message.ids, ...ids],
-    begun: ids.length,
     maxTokens: message.maxTokens - ids.length,
   };
 }

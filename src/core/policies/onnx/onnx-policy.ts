@@ -188,7 +188,11 @@ function startSession(
         model.generate({
           session,
           ids: promptIds,
-          ...(decision && { replies: decision.replies, byWeights: decision.byWeights }),
+          ...(decision && {
+            replies: decision.replies,
+            byWeights: decision.byWeights,
+            weightsPower: decision.weightsPower,
+          }),
           maxTokens: Math.max(
             1,
             Math.min(decision ? longest(decision.replies) : request.maxTokens, room),

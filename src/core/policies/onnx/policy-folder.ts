@@ -40,6 +40,7 @@ export const policyManifestSchema = z.strictObject({
       priorPower: z.number().min(0).max(10),
       mostEdits: z.int().min(1),
       byScores: z.number().min(0).max(1).optional(),
+      scoresPower: z.number().min(0).max(100).optional(),
     })
     .optional(),
   /** What it can work on. */

@@ -41,8 +41,8 @@ export interface GenerateMessage {
   readonly replies?: readonly WeightedReply[];
   /** Share of the draws that the weights of the replies decide alone, 0 to 1; default: 0. */
   readonly byWeights?: number;
-  /** How many of `ids`, at their end, are the beginning of the reply; default: 0. */
-  readonly begun?: number;
+  /** In those draws the weights count to this power; default: 1. */
+  readonly weightsPower?: number;
 }
 
 export type FromWorker =

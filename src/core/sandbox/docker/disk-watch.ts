@@ -10,7 +10,7 @@ import { SandboxFailure, WORKSPACE } from '../sandbox.ts';
 import { createFrameReader } from './streams.ts';
 
 /** Engines cannot limit a volume, except on XFS with project quotas: it is looked at this often. */
-const EVERY_MS = 5_000;
+export const LOOK_AT_DISK_MS = 5_000;
 /** A measurement takes at most this part of the time. */
 const SHARE = 10;
 /** The disk of the engine counts as full when less is left: of it, and in bytes. */
@@ -20,9 +20,9 @@ const RESERVE_BYTES = 256 * 1024 ** 2;
 const LOW_BYTES = 4 * 1024 ** 3;
 /** Measurements in a row that are killed or stopped: somebody inside does not want them. */
 const ENDED = 3;
-/** What a look may take: at the folders, and at what is left of the disk. */
+/** What a look may take: at the folders; and at what is left of the disk, in times from one look to the next. */
 const MEASURE_S = 60;
-const LOOK_MS = 10_000;
+const LOOK_TIMES = 2;
 
 interface Measured {
   readonly freeBytes: number;
@@ -46,6 +46,7 @@ export interface DiskWatch {
  * or when the disk of the engine is full: what happens then says nothing about the attempt.
  *
  * @param input.limitBytes of the workspace's volume, with the snapshot in it
+ * @param input.everyMs from one look to the next; longer where looks take long
  * @param input.mounted dependency folders relative to the workspace, which are not counted
  * @param input.end ends the container
  */
@@ -53,6 +54,7 @@ export function watchDisk(input: {
   readonly container: Docker.Container;
   readonly address: string;
   readonly limitBytes: number;
+  readonly everyMs: number;
   readonly mounted: readonly string[];
   readonly end: () => void;
 }): DiskWatch {
@@ -68,7 +70,8 @@ export function watchDisk(input: {
     input.end();
   };
   const look = async (whole: boolean): Promise<void> => {
-    const found = await measure(input.container, whole ? input.mounted : undefined).catch(
+    const mounted = whole ? input.mounted : undefined;
+    const found = await measure(input.container, mounted, input.everyMs * LOOK_TIMES).catch(
       (error: unknown) => {
         // Podman writes down what it runs, also on a full disk.
         const full = error instanceof Error && /no space left|quota exceeded/i.test(error.message);
@@ -105,7 +108,7 @@ export function watchDisk(input: {
       const started = performance.now();
       await look(true);
       if (!stopped && failure === undefined) {
-        later(Math.max(EVERY_MS, (performance.now() - started) * SHARE));
+        later(Math.max(input.everyMs, (performance.now() - started) * SHARE));
       }
     }, ms);
     timer.unref();
@@ -114,7 +117,7 @@ export function watchDisk(input: {
   return {
     guard: async (work, isWell) => {
       if (failure !== undefined) throw failure;
-      if (timer === undefined) later(EVERY_MS);
+      if (timer === undefined) later(input.everyMs);
       const result = await work().catch((error: unknown) => {
         throw failure ?? error;
       });
@@ -135,6 +138,7 @@ export function watchDisk(input: {
 async function measure(
   container: Docker.Container,
   mounted: readonly string[] | undefined,
+  lookMs: number,
 ): Promise<Measured | 'ended' | undefined> {
   const script =
     'df -B1 --output=avail,size "$1" | tail -n 1; shift; [ $# = 0 ] || exec timeout "$@"';
@@ -158,7 +162,7 @@ async function measure(
   // Commands are the same user: they can stop it, and it would never end.
   const limit = setTimeout(
     () => stream.destroy(),
-    LOOK_MS + (mounted === undefined ? 0 : MEASURE_S * 1000),
+    lookMs + (mounted === undefined ? 0 : MEASURE_S * 1000),
   );
   const text = await readAll(stream).finally(() => clearTimeout(limit));
   if (text === undefined) return 'ended';

@@ -20,7 +20,7 @@ import {
 import { createSupervisorClient, type SupervisorClient } from '../supervisor/supervisor-client.ts';
 import { sendFolder } from './archive.ts';
 import { containerOptions } from './container-options.ts';
-import { watchDisk } from './disk-watch.ts';
+import { LOOK_AT_DISK_MS, watchDisk } from './disk-watch.ts';
 import { connectEngine, type Engine } from './engine.ts';
 import { type PreparedImage, prepareImage } from './image.ts';
 import { sessionLabels } from './labels.ts';
@@ -49,6 +49,8 @@ export interface DockerSandboxOptions {
   readonly cpus?: number;
   /** `copy`: dependency folders are sent, also to an engine of this machine. */
   readonly dependencies?: 'auto' | 'copy';
+  /** How often what a session has written is measured. Milliseconds; default 5,000. */
+  readonly lookAtDiskMs?: number;
 }
 
 interface Support {
@@ -121,6 +123,7 @@ export function createDockerSandbox(options: DockerSandboxOptions = {}): Sandbox
         sent: mounted ? [] : present,
         network: options.network ?? 'none',
         cpus: options.cpus,
+        lookAtDiskMs: options.lookAtDiskMs ?? LOOK_AT_DISK_MS,
         signal,
       });
     try {
@@ -263,6 +266,7 @@ async function openSession(input: {
   readonly sent: readonly DependencyFolder[];
   readonly network: string;
   readonly cpus: number | undefined;
+  readonly lookAtDiskMs: number;
   readonly signal: AbortSignal | undefined;
 }): Promise<SandboxSession> {
   const { engine, spec, id, signal } = input;
@@ -311,6 +315,7 @@ async function openSession(input: {
       container,
       address: engine.address,
       limitBytes: spec.limits.diskBytes ?? DISK_BYTES,
+      everyMs: input.lookAtDiskMs,
       mounted: input.mounted.map(({ path }) => path),
       end: supervisor.kill,
     });

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { findLocalServers } from '../../../../src/core/policies/discovery.ts';
 import { freePort } from '../../../support/free-port.ts';
+import { expectPrompt } from '../../../support/prompt.ts';
 
 const closers: (() => void)[] = [];
 afterEach(() => {
@@ -87,9 +88,16 @@ test('nothing, something else and a server that never answers are left out, in t
     lmStudio: await serve({}),
     vllm: await serve({ '/v1/models': undefined }),
   };
-  const started = performance.now();
-  expect(await findLocalServers({ signal: new AbortController().signal, ports })).toEqual([]);
-  expect(performance.now() - started).toBeLessThan(10_000);
+  const { signal } = new AbortController();
+  const quick = { ...ports, vllm: ports.lmStudio };
+  await expectPrompt(
+    async () => {
+      const started = performance.now();
+      expect(await findLocalServers({ signal, ports })).toEqual([]);
+      return performance.now() - started;
+    },
+    () => findLocalServers({ signal, ports: quick }),
+  );
 });
 
 test('another OpenAI-compatible server on such a port is offered under that name, once', async () => {

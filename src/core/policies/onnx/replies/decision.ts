@@ -21,6 +21,12 @@ export interface DecisionOptions {
   readonly mostEdits: number;
   /** How far the scores are trusted more than the network when an attempt begins, 0 to 1 (trust.ts). Default: 0. */
   readonly byScores?: number;
+  /**
+   * Where the scores alone draw: in proportion to them to this power, on top of `priorPower`. Default: 1. The scores
+   * are meant as an order, and their proportions say less: a draw by them alone searches worse than their order
+   * with a little noise.
+   */
+  readonly scoresPower?: number;
 }
 
 /** What comes next in an attempt: calls that follow by themselves, or a choice for the policy. */
@@ -34,6 +40,8 @@ export type Decision =
       readonly replies: readonly WeightedReply[];
       /** Share of the draws that the weights decide alone, 0 to 1. */
       readonly byWeights: number;
+      /** Of those draws: the power of the weights. */
+      readonly weightsPower: number;
       /**
        * Which of the replies was drawn, and the natural logarithm of what the network gave it; to be called
        * before the next decision.
@@ -57,7 +65,7 @@ const SHOWN_FILES = 3;
  */
 export function createDecisions(
   plain: PolicyTokenizer,
-  { priorPower, mostEdits, byScores = 0 }: DecisionOptions,
+  { priorPower, mostEdits, byScores = 0, scoresPower = 1 }: DecisionOptions,
   contextTokens: number,
 ): (messages: readonly Message[]) => Decision {
   const tokenizer = rememberingTokenizer(plain);
@@ -90,6 +98,7 @@ export function createDecisions(
       turn,
       replies,
       byWeights: trust.inScores(),
+      weightsPower: scoresPower,
       take(index, networkLogprob) {
         taken = index;
         const total = replies.reduce((sum, { weight }) => sum + weight, 0);

@@ -84,22 +84,14 @@ export function choiceAt(node: ReplyNode, at: number): TokenChoice | undefined {
   return { at, ids, bias };
 }
 
-/**
- * The choices on the way of one reply of the set; undefined: it is not in the set.
- *
- * @param begun tokens of the reply before `root` and `reply`, which start behind them
- */
-export function choicesOf(
-  root: ReplyNode,
-  reply: readonly number[],
-  begun = 0,
-): TokenChoice[] | undefined {
+/** The choices on the way of one reply of the set; undefined: it is not in the set. */
+export function choicesOf(root: ReplyNode, reply: readonly number[]): TokenChoice[] | undefined {
   const choices: TokenChoice[] = [];
   let node = root;
   for (const [at, id] of reply.entries()) {
     const next = node.next.get(id);
     if (!next) return undefined;
-    const choice = choiceAt(node, begun + at);
+    const choice = choiceAt(node, at);
     if (choice) choices.push(choice);
     node = next;
   }

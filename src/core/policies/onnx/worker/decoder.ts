@@ -1,13 +1,13 @@
-import type { TokenChoice } from '../../policy.ts';
 import type { GenerateMessage, ProgressItem } from '../protocol.ts';
-import { choiceAt, choicesOf, createReplyTree, type ReplyNode } from '../replies/reply-set.ts';
+import { choicesOf, createReplyTree, type DrawnBy, type ReplyNode } from '../replies/reply-set.ts';
 import { type Batch, createBatch, type Row } from './batch.ts';
+import { drawReply } from './drawn-reply.ts';
 import { type ReplySearch, searchLikeliest } from './likeliest-reply.ts';
 import { uniform } from './random.ts';
 import { readChunk } from './read-chunk.ts';
-import { createReplyLogits, type ReplyLogits } from './reply-logits.ts';
+import { rememberReplyLogits } from './reply-logits.ts';
 import type { Network } from './runtime.ts';
-import { choiceLogprob, type Draw, sampleChoice, sampleToken, sampleWeighted } from './sample.ts';
+import { sampleToken, sampleWeighted } from './sample.ts';
 import type { SequenceCache } from './sequence-cache.ts';
 import { createSessionCaches } from './session-caches.ts';
 
@@ -31,21 +31,18 @@ interface Active extends Row {
   readonly request: GenerateMessage;
   readonly reused: number;
   sampled: number;
-  /** The whole reply, where the weights alone have drawn it; undefined: the network draws. */
-  readonly drawn: readonly number[] | undefined;
-  /** Where the reply is in the tree of the replies that may come; undefined: any may. */
-  node: ReplyNode | undefined;
   batch: Batch<Active> | undefined;
   /** It leaves between two steps: rows must not move while one is computed. */
   cancelled: boolean;
 }
 
-/** The most probable reply of a set is being looked for. */
+/** A reply of a set is being drawn, or the most probable one looked for. */
 interface Searching {
   readonly request: GenerateMessage;
   readonly reused: number;
   readonly root: ReplyNode;
   readonly search: ReplySearch;
+  readonly drawnBy: DrawnBy;
   cancelled: boolean;
 }
 
@@ -60,6 +57,9 @@ const IDLE_BATCH_BYTES = 64 * 1024 * 1024;
 const HEADROOM = 48;
 const BATCH_SLOT_STEP = 128;
 
+/** Prompts whose replies' logits are kept: at most some hundred kB each. */
+const KNOWN_PROMPTS = 128;
+
 /**
  * Prompts come first, in chunks, so that as many sequences as possible share the steps that follow
  * (continuous batching: sequences join and leave between any two steps).
@@ -70,8 +70,8 @@ export function createDecoder(network: Network, options: DecoderOptions): Decode
   const waiting: GenerateMessage[] = [];
   const active = new Map<number, Active>();
   const searching = new Map<number, Searching>();
-  /** What was computed for the replies of each session's last prompt: its next set is nearly the same. */
-  const replyLogits = new Map<number, ReplyLogits>();
+  /** What was computed for the replies to a prompt: the next set behind it is nearly the same. */
+  const replyLogits = rememberReplyLogits(KNOWN_PROMPTS);
   let batches: Batch<Active>[] = [];
   /** The prompt that is being read can be cancelled between two chunks. */
   let reading: { readonly request: number; cancelled: boolean } | undefined;
@@ -113,21 +113,13 @@ export function createDecoder(network: Network, options: DecoderOptions): Decode
     const { request } = sequence;
     const place = sequence.cache.ids.length;
     const chance = uniform(request.seed, place);
-    const { node } = sequence;
-    const at = (request.begun ?? 0) + sequence.sampled;
-    const choice = node && choiceAt(node, at);
-    const { id, logprob } = choice
-      ? drawFrom(choice, logits, request, sequence.drawn?.[at], chance)
-      : (onlyToken(node) ?? sampleToken(logits, request.sampling, chance));
+    const { id, logprob } = sampleToken(logits, request.sampling, chance);
     sequence.pending = id;
     sequence.sampled += 1;
-    sequence.node = node?.next.get(id);
     const finish =
       id === request.stopId ? 'stop' : sequence.sampled >= request.maxTokens ? 'length' : undefined;
-    const choices = choice && { choices: [choice] };
-    const item = { request: request.request, ids: [id], logprobs: [logprob], ...choices };
-    const drawnBy = sequence.drawn ? 'weights' : 'network';
-    options.onProgress(finish ? { ...item, finish, drawnBy, reused: sequence.reused } : item);
+    const item = { request: request.request, ids: [id], logprobs: [logprob] };
+    options.onProgress(finish ? { ...item, finish, reused: sequence.reused } : item);
     return finish === undefined;
   };
 
@@ -137,13 +129,15 @@ export function createDecoder(network: Network, options: DecoderOptions): Decode
     try {
       const cache = caches.take(request.session, request.ids);
       const reused = cache.ids.length;
+      const root = request.replies && createReplyTree(request.replies);
+      // Behind a prompt that is known the network may have nothing left to say.
+      const enough = root !== undefined && replyLogits.has(request.ids);
       let logits: Float32Array = new Float32Array();
-      while (cache.ids.length < request.ids.length && !state.cancelled && !closed) {
+      while (!enough && cache.ids.length < request.ids.length && !state.cancelled && !closed) {
         logits = await readChunk(network, cache, request.ids);
       }
-      const node = nodeOf(request);
-      if (node && request.sampling.temperature === 0 && !state.cancelled && !closed) {
-        searching.set(request.request, startSearch(request, node, cache, reused));
+      if (root && !state.cancelled && !closed) {
+        searching.set(request.request, startSearch(request, root, cache, reused));
         return;
       }
       const sequence: Active = {
@@ -152,8 +146,6 @@ export function createDecoder(network: Network, options: DecoderOptions): Decode
         reused,
         pending: 0,
         sampled: 0,
-        drawn: drawnByWeights(request),
-        node,
         batch: undefined,
         cancelled: false,
       };
@@ -199,22 +191,22 @@ export function createDecoder(network: Network, options: DecoderOptions): Decode
     cache: SequenceCache,
     reused: number,
   ): Searching => {
-    const { session, ids } = request;
-    const before = replyLogits.get(session);
-    const logits = before?.isFor(ids) ? before : createReplyLogits(ids);
-    replyLogits.set(session, logits);
-    const ask = logits.asking(network, cache);
-    return {
-      request,
-      reused,
-      root,
-      search: searchLikeliest(root, ask, request.byWeights),
-      cancelled: false,
-    };
+    const { ids, byWeights, sampling, seed } = request;
+    const ask = replyLogits.of(ids).asking(network, cache);
+    if (sampling.temperature === 0) {
+      const search = searchLikeliest(root, ask, byWeights);
+      return { request, reused, root, search, drawnBy: 'network', cancelled: false };
+    }
+    const drawn = drawnByWeights(request);
+    const { temperature } = sampling;
+    const chanceAt = (place: number): number => uniform(seed, ids.length + place);
+    const search = drawReply(root, ask, { temperature, chanceAt, drawn });
+    const drawnBy = drawn ? 'weights' : 'network';
+    return { request, reused, root, search, drawnBy, cancelled: false };
   };
 
   const stepSearch = async (one: Searching): Promise<void> => {
-    const { request, reused, root, search } = one;
+    const { request, reused, root, search, drawnBy } = one;
     const { session } = request;
     const leaveSearch = (): void => {
       searching.delete(request.request);
@@ -228,12 +220,10 @@ export function createDecoder(network: Network, options: DecoderOptions): Decode
       const found = await search.step();
       if (!found || one.cancelled) return;
       leaveSearch();
-      const { ids, networkLogprob } = found;
-      const choices = choicesOf(root, ids, request.begun) ?? [];
-      // The distribution is one reply: its probability is 1.
-      const logprobs = ids.map(() => 0);
+      const { ids, logprobs, networkLogprob } = found;
+      const choices = choicesOf(root, ids) ?? [];
       const item = { request: request.request, ids, logprobs, choices, networkLogprob };
-      options.onProgress({ ...item, finish: 'stop', reused });
+      options.onProgress({ ...item, finish: 'stop', drawnBy, reused });
     } catch (error) {
       searching.delete(request.request);
       caches.forget(session);
@@ -283,7 +273,6 @@ export function createDecoder(network: Network, options: DecoderOptions): Decode
       if (search) search.cancelled = true;
     },
     forget(session) {
-      replyLogits.delete(session);
       caches.forget(session);
     },
     async close() {
@@ -294,39 +283,12 @@ export function createDecoder(network: Network, options: DecoderOptions): Decode
   };
 }
 
-/** The place in the tree where a reply of a set goes on. */
-function nodeOf({ replies, ids, begun = 0 }: GenerateMessage): ReplyNode | undefined {
-  let node = replies && createReplyTree(replies);
-  for (const id of begun > 0 ? ids.slice(-begun) : []) node = node?.next.get(id);
-  return node;
-}
-
-/**
- * The reply, where the weights alone draw it. One that was begun is the same again: a draw depends on seed
- * and place.
- */
-function drawnByWeights({ replies, byWeights = 0, seed, sampling }: GenerateMessage) {
+/** The reply, where the weights alone draw it. */
+function drawnByWeights(request: GenerateMessage) {
+  const { replies, byWeights = 0, weightsPower = 1, seed, sampling } = request;
   if (!replies || uniform(seed, WHO_DRAWS) >= byWeights) return undefined;
-  const weights = replies.map(({ weight }) => weight);
+  const weights = replies.map(({ weight }) => weight ** weightsPower);
   return replies[sampleWeighted(weights, sampling, uniform(seed, WEIGHTS_DRAW))]?.ids;
-}
-
-/** @param drawn the id that was drawn by the weights; undefined: the network draws */
-function drawFrom(
-  choice: TokenChoice,
-  logits: Float32Array,
-  { sampling }: GenerateMessage,
-  drawn: number | undefined,
-  chance: number,
-): Draw {
-  if (drawn === undefined) return sampleChoice(logits, choice, sampling, chance);
-  return { id: drawn, logprob: choiceLogprob(logits, choice, sampling, drawn) };
-}
-
-/** Where one token alone goes on nothing is drawn: its probability is 1. */
-function onlyToken(node: ReplyNode | undefined): Draw | undefined {
-  const [id] = node?.next.keys() ?? [];
-  return id === undefined ? undefined : { id, logprob: 0 };
 }
 
 function reasonOf(error: unknown): string {

@@ -16,6 +16,7 @@ export type AskNetwork = (
   wanted: readonly number[],
 ) => Promise<TokenLogits>;
 
+/** How a reply of a set comes to be. */
 export interface ReplySearch {
   /** Asks the network at most once. Returns the reply as soon as it is known. */
   step(): Promise<FoundReply | undefined>;
@@ -23,6 +24,8 @@ export interface ReplySearch {
 
 export interface FoundReply {
   readonly ids: readonly number[];
+  /** Natural logarithms of what each token was drawn with: 0 where it was not drawn. */
+  readonly logprobs: readonly number[];
   /** Natural logarithm of what the network gives it. */
   readonly networkLogprob: number;
 }
@@ -66,7 +69,11 @@ export function searchLikeliest(root: ReplyNode, ask: AskNetwork, byWeights = 0)
   return {
     async step() {
       const best = take(open);
-      if (best.node.next.size === 0) return best;
+      if (best.node.next.size === 0) {
+        const { ids, networkLogprob } = best;
+        // The distribution is one reply: its probability is 1.
+        return { ids, logprobs: ids.map(() => 0), networkLogprob };
+      }
       const wanted = [...best.node.next.keys()];
       const logits = await ask(best.ids, wanted);
       const scores = wanted.map(

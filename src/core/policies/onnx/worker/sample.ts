@@ -41,6 +41,7 @@ export function sampleToken(logits: Float32Array, rule: SamplingRule, chance: nu
  * Draws one of the tokens of a choice (replies/reply-set.ts). Top p and top k do not apply: the set has
  * left out already what makes no sense.
  *
+ * @param logits one for each id of the choice, in its order
  * @param chance uniform, from 0 to 1
  */
 export function sampleChoice(
@@ -49,13 +50,17 @@ export function sampleChoice(
   { temperature }: Pick<SamplingRule, 'temperature'>,
   chance: number,
 ): Draw {
-  const scores = Float32Array.from(ids, (id, index) => (logits[id] ?? 0) + (bias[index] ?? 0));
+  const scores = Float32Array.from(ids, (_, index) => (logits[index] ?? 0) + (bias[index] ?? 0));
   const rule = { temperature, topP: 1, topK: -1 };
   const { id: index, logprob } = sampleToken(scores, rule, chance);
   return { id: ids[index] ?? 0, logprob };
 }
 
-/** Natural logarithm of what `sampleChoice` draws this id with; at temperature 0 as at temperature 1. */
+/**
+ * Natural logarithm of what `sampleChoice` draws this id with; at temperature 0 as at temperature 1.
+ *
+ * @param logits one for each id of the choice, in its order
+ */
 export function choiceLogprob(
   logits: Float32Array,
   { ids, bias }: Pick<TokenChoice, 'ids' | 'bias'>,
@@ -63,7 +68,7 @@ export function choiceLogprob(
   id: number,
 ): number {
   const scores = ids.map(
-    (one, index) => ((logits[one] ?? 0) + (bias[index] ?? 0)) / (temperature || 1),
+    (_, index) => ((logits[index] ?? 0) + (bias[index] ?? 0)) / (temperature || 1),
   );
   return (scores[ids.indexOf(id)] ?? Number.NaN) - logSumExp(scores);
 }

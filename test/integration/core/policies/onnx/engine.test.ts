@@ -177,106 +177,138 @@ describe('sampling', () => {
   });
 });
 
-describe.each(['auto', 'wasm'] as const)(
-  'replies from a set at temperature 0, runtime %s',
-  (runtime) => {
-    /** Some begin alike, two of one token differ in their last one only, and one is all by itself. */
-    const STOP = 2;
-    const replies = [
-      ...[11, 12, 13].flatMap((first) =>
-        [21, 22, 23, 24].map((second) => [9, first, 30 + second, second, STOP]),
-      ),
-      [9, 14, STOP],
-      [9, 11, 40, STOP],
-      [9, 11, 41, STOP],
-    ].map((ids, at) => ({ ids, weight: 1 + (at % 5) }));
+describe.each(['auto', 'wasm'] as const)('replies from a set, runtime %s', (runtime) => {
+  /** Some begin alike, two of one token differ in their last one only, and one is all by itself. */
+  const STOP = 2;
+  const replies = [
+    ...[11, 12, 13].flatMap((first) =>
+      [21, 22, 23, 24].map((second) => [9, first, 30 + second, second, STOP]),
+    ),
+    [9, 14, STOP],
+    [9, 11, 40, STOP],
+    [9, 11, 41, STOP],
+  ].map((ids, at) => ({ ids, weight: 1 + (at % 5) }));
 
-    /** Sums of the log-probabilities that draws at temperature 1 tell, by reply. */
-    async function drawn(model: EngineModel, ids: readonly number[], set: typeof replies) {
-      const told = new Map<string, number>();
-      const draws = Array.from({ length: 400 }, (_, seed) =>
-        model.generate(request({ session: 1000 + seed, ids, stopId: STOP, seed, replies: set })),
+  /** Sums of the log-probabilities that draws at temperature 1 tell, by reply. */
+  async function drawn(model: EngineModel, ids: readonly number[], set: typeof replies) {
+    const told = new Map<string, number>();
+    const draws = Array.from({ length: 400 }, (_, seed) =>
+      model.generate(request({ session: 1000 + seed, ids, stopId: STOP, seed, replies: set })),
+    );
+    for (const { ids: reply, logprobs } of await Promise.all(draws)) {
+      told.set(
+        reply.join(),
+        logprobs.reduce((sum, value) => sum + value, 0),
       );
-      for (const { ids: reply, logprobs } of await Promise.all(draws)) {
-        told.set(
-          reply.join(),
-          logprobs.reduce((sum, value) => sum + value, 0),
-        );
-      }
-      return told;
     }
+    return told;
+  }
 
-    test('the reply that draws say is most probable comes, choice after choice of a session', async () => {
-      const model = await open({ runtime });
-      const prompt = cases[11]?.prompt ?? [];
-      let left = replies;
-      for (let choice = 0; choice < 6; choice += 1) {
-        const found = await model.generate(
-          request({ session: 1, ids: prompt, stopId: STOP, sampling: GREEDY, replies: left }),
-        );
-        const told = await drawn(model, prompt, left);
-        expect(told.get(found.ids.join())).toBeCloseTo(Math.max(...told.values()), 4);
-        expect(found).toMatchObject({ finish: 'stop', logprobs: found.ids.map(() => 0) });
-        expect(found.choices[0]?.at).toBe(1);
-        left = left.filter(({ ids }) => ids.join() !== found.ids.join());
+  test('the reply that draws say is most probable comes, choice after choice of a session', async () => {
+    const model = await open({ runtime });
+    const prompt = cases[11]?.prompt ?? [];
+    let left = replies;
+    for (let choice = 0; choice < 6; choice += 1) {
+      const found = await model.generate(
+        request({ session: 1, ids: prompt, stopId: STOP, sampling: GREEDY, replies: left }),
+      );
+      const told = await drawn(model, prompt, left);
+      expect(told.get(found.ids.join())).toBeCloseTo(Math.max(...told.values()), 4);
+      expect(found).toMatchObject({ finish: 'stop', logprobs: found.ids.map(() => 0) });
+      expect(found.choices[0]?.at).toBe(1);
+      left = left.filter(({ ids }) => ids.join() !== found.ids.join());
+    }
+    expect(left).toHaveLength(replies.length - 6);
+  });
+
+  test('what a draw tells is what the network says behind the whole text so far', async () => {
+    const model = await open({ runtime });
+    const prompt = cases[11]?.prompt ?? [];
+    let compared = 0;
+    for (const seed of [1, 2, 3]) {
+      const one = await model.generate(
+        request({ session: seed, ids: prompt, stopId: STOP, seed, replies }),
+      );
+      for (const { at, ids, bias } of one.choices) {
+        // The same choice, behind a prompt of its own: a token, and the end.
+        const set = ids.map((id, k) => ({ ids: [id, STOP], weight: Math.exp(bias[k] ?? 0) }));
+        const behind = [...prompt, ...one.ids.slice(0, at)];
+        let found: number | undefined;
+        for (let draw = 0; draw < 200 && found === undefined; draw += 1) {
+          const again = await model.generate(
+            request({ session: 500, ids: behind, stopId: STOP, seed: draw, replies: set }),
+          );
+          if (again.ids[0] === one.ids[at]) found = again.logprobs[0];
+        }
+        expect(one.logprobs[at]).toBeCloseTo(found ?? Number.NaN, 4);
+        compared += 1;
       }
-      expect(left).toHaveLength(replies.length - 6);
-    });
+    }
+    expect(compared).toBeGreaterThan(3);
+  });
 
-    test('a share that the weights draw alone: as often as weights say, and what the network gives it is told', async () => {
-      const model = await open({ runtime });
-      const ids = cases[11]?.prompt ?? [];
-      const ask = { ids, stopId: STOP, replies };
-      const told = await drawn(model, ids, replies);
-      const draws = await Promise.all(
-        Array.from({ length: 400 }, (_, seed) =>
-          model.generate(request({ ...ask, session: 2000 + seed, seed, byWeights: 0.75 })),
+  test('a share that the weights draw alone: as often as weights say, and what the network gives it is told', async () => {
+    const model = await open({ runtime });
+    const ids = cases[11]?.prompt ?? [];
+    const ask = { ids, stopId: STOP, replies };
+    const told = await drawn(model, ids, replies);
+    const draws = await Promise.all(
+      Array.from({ length: 400 }, (_, seed) =>
+        model.generate(request({ ...ask, session: 2000 + seed, seed, byWeights: 0.75 })),
+      ),
+    );
+    const byWeights = draws.filter(({ drawnBy }) => drawnBy === 'weights');
+    expect(byWeights.length / draws.length).toBeCloseTo(0.75, 1);
+    const total = replies.reduce((sum, { weight }) => sum + weight, 0);
+    for (const heaviest of replies.filter(({ weight }) => weight === 5)) {
+      const came = byWeights.filter((one) => one.ids.join() === heaviest.ids.join());
+      expect(came.length / byWeights.length).toBeCloseTo(5 / total, 1);
+    }
+    for (const { ids: reply, networkLogprob } of draws) {
+      const known = told.get(reply.join());
+      if (known !== undefined) expect(networkLogprob).toBeCloseTo(known, 4);
+    }
+    const cubed = replies.reduce((sum, { weight }) => sum + weight ** 3, 0);
+    const sharper = await Promise.all(
+      Array.from({ length: 400 }, (_, seed) =>
+        model.generate(
+          request({ ...ask, session: 3000 + seed, seed, byWeights: 1, weightsPower: 3 }),
         ),
-      );
-      const byWeights = draws.filter(({ drawnBy }) => drawnBy === 'weights');
-      expect(byWeights.length / draws.length).toBeCloseTo(0.75, 1);
-      const total = replies.reduce((sum, { weight }) => sum + weight, 0);
-      for (const heaviest of replies.filter(({ weight }) => weight === 5)) {
-        const came = byWeights.filter((one) => one.ids.join() === heaviest.ids.join());
-        expect(came.length / byWeights.length).toBeCloseTo(5 / total, 1);
-      }
-      for (const { ids: reply, networkLogprob } of draws) {
-        const known = told.get(reply.join());
-        if (known !== undefined) expect(networkLogprob).toBeCloseTo(known, 4);
-      }
-      // Again the same draws: they depend on seed and place alone.
-      const again = await model.generate(
-        request({ ...ask, session: 1, seed: 17, byWeights: 0.75 }),
-      );
-      expect(again.ids).toEqual(draws[17]?.ids);
-      const heaviest = await model.generate(
-        request({ ...ask, session: 1, sampling: GREEDY, byWeights: 1 }),
-      );
-      expect(heaviest.ids).toEqual(replies.find(({ weight }) => weight === 5)?.ids);
-      expect(heaviest.networkLogprob).toBeCloseTo(told.get(heaviest.ids.join()) ?? 0, 4);
-    });
+      ),
+    );
+    const heavy = replies.filter(({ weight }) => weight === 5).map((reply) => reply.ids.join());
+    const came = sharper.filter((one) => heavy.includes(one.ids.join()));
+    expect(came.length / sharper.length).toBeCloseTo((heavy.length * 125) / cubed, 1);
+    // Again the same draws: they depend on seed and place alone.
+    const again = await model.generate(request({ ...ask, session: 1, seed: 17, byWeights: 0.75 }));
+    expect(again.ids).toEqual(draws[17]?.ids);
+    const heaviest = await model.generate(
+      request({ ...ask, session: 1, sampling: GREEDY, byWeights: 1 }),
+    );
+    expect(heaviest.ids).toEqual(replies.find(({ weight }) => weight === 5)?.ids);
+    expect(heaviest.networkLogprob).toBeCloseTo(told.get(heaviest.ids.join()) ?? 0, 4);
+  });
 
-    test('a search can be cancelled, and the session goes on', async () => {
-      const model = await open({ runtime });
-      const ids = cases[15]?.prompt ?? [];
-      const ask = { session: 1, ids, stopId: STOP, sampling: GREEDY, replies };
-      const expected = await model.generate(request({ ...ask, session: 2 }));
-      for (const wait of [undefined, 0, 1, 2]) {
-        const stop = new AbortController();
-        const ended = model
-          .generate(request({ ...ask, signal: stop.signal }))
-          .then(({ ids: reply }) => reply.join())
-          .catch((error: Error) => error.message);
-        if (wait !== undefined) await sleep(wait);
-        stop.abort(new Error('enough'));
-        // It takes a few milliseconds: it may have come to its end before.
-        const outcomes = wait === undefined ? ['enough'] : ['enough', expected.ids.join()];
-        expect(outcomes).toContain(await ended);
-      }
-      expect((await model.generate(request(ask))).ids).toEqual(expected.ids);
-    });
-  },
-);
+  test('a search can be cancelled, and the session goes on', async () => {
+    const model = await open({ runtime });
+    const ids = cases[15]?.prompt ?? [];
+    const ask = { session: 1, ids, stopId: STOP, sampling: GREEDY, replies };
+    const expected = await model.generate(request({ ...ask, session: 2 }));
+    for (const wait of [undefined, 0, 1, 2]) {
+      const stop = new AbortController();
+      const ended = model
+        .generate(request({ ...ask, signal: stop.signal }))
+        .then(({ ids: reply }) => reply.join())
+        .catch((error: Error) => error.message);
+      if (wait !== undefined) await sleep(wait);
+      stop.abort(new Error('enough'));
+      // It takes a few milliseconds: it may have come to its end before.
+      const outcomes = wait === undefined ? ['enough'] : ['enough', expected.ids.join()];
+      expect(outcomes).toContain(await ended);
+    }
+    expect((await model.generate(request(ask))).ids).toEqual(expected.ids);
+  });
+});
 
 describe('cancellation', () => {
   test('rejects at once with the reason, gives no more tokens, and the others go on', async () => {

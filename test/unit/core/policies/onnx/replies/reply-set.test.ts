@@ -5,6 +5,11 @@ import {
   choicesOf,
   createReplyTree,
 } from '../../../../../../src/core/policies/onnx/replies/reply-set.ts';
+import { drawReply } from '../../../../../../src/core/policies/onnx/worker/drawn-reply.ts';
+import type {
+  AskNetwork,
+  FoundReply,
+} from '../../../../../../src/core/policies/onnx/worker/likeliest-reply.ts';
 import { uniform } from '../../../../../../src/core/policies/onnx/worker/random.ts';
 import { sampleChoice } from '../../../../../../src/core/policies/onnx/worker/sample.ts';
 import { goldenFormat } from '../golden.ts';
@@ -80,29 +85,34 @@ test('a network that knows nothing draws each reply in proportion to its weight'
   );
 });
 
-test('draws go down the tree with the probabilities that they tell', () => {
-  const tree = createReplyTree(three);
-  const logits = Float32Array.of(9, 9, 9, 9, 9, 1, 0, 0, 2);
+/** Draws a reply; the network says the same at every place. Also how often it was asked. */
+async function draw(logits: readonly number[], seed: number, drawn?: readonly number[]) {
+  const asked: string[] = [];
+  const ask: AskNetwork = async (beginning, wanted) => {
+    asked.push(beginning.join());
+    return new Map(wanted.map((id) => [id, logits[id] ?? Number.NaN]));
+  };
+  const steps = drawReply(createReplyTree(three), ask, {
+    temperature: 1,
+    chanceAt: (place) => uniform(seed, place),
+    drawn,
+  });
+  let found: FoundReply | undefined;
+  while (found === undefined) found = await steps.step();
+  return { ...found, asked };
+}
+
+const LOGITS = [9, 9, 9, 9, 9, 1, 0, 0, 2];
+
+test('draws go down the tree with the probabilities that they tell', async () => {
   const counts = new Map<string, number>();
   const told = new Map<string, number>();
   const draws = 20_000;
-  for (let draw = 0; draw < draws; draw += 1) {
-    const ids: number[] = [];
-    let logprob = 0;
-    let node = tree;
-    while (node.next.size > 0) {
-      const choice = choiceAt(node, ids.length);
-      const [only = -1] = node.next.keys();
-      const chance = uniform(draw, ids.length);
-      const drawn = choice
-        ? sampleChoice(logits, choice, { temperature: 1 }, chance)
-        : { id: only, logprob: 0 };
-      ids.push(drawn.id);
-      logprob += drawn.logprob;
-      node = node.next.get(drawn.id) ?? { weight: 0, heaviest: 0, first: 0, next: new Map() };
-    }
+  for (let seed = 0; seed < draws; seed += 1) {
+    const { ids, logprobs, networkLogprob } = await draw(LOGITS, seed);
+    expect(logprobs.reduce((sum, one) => sum + one, 0)).toBeCloseTo(networkLogprob, 9);
     counts.set(ids.join(), (counts.get(ids.join()) ?? 0) + 1);
-    told.set(ids.join(), Math.exp(logprob));
+    told.set(ids.join(), Math.exp(networkLogprob));
   }
   expect([...told.values()].reduce((sum, p) => sum + p, 0)).toBeCloseTo(1, 5);
   for (const [reply, p] of told) {
@@ -114,8 +124,16 @@ test('draws go down the tree with the probabilities that they tell', () => {
   expect(told.get(`5,8,${STOP}`)).toBeCloseTo(p5 * p8, 5);
 });
 
-test('at temperature 0 the likeliest token of the choice comes, whatever else is likelier', () => {
-  const logits = Float32Array.of(50, 1, 0.9);
+test('the network is asked where something can be chosen, and told apart where the weights have drawn', async () => {
+  const [longer, shorter] = [three[0]?.ids ?? [], three[2]?.ids ?? []];
+  expect(await draw(LOGITS, 1, longer)).toMatchObject({ ids: longer, asked: ['', '5'] });
+  const { ids, asked, logprobs } = await draw(LOGITS, 1, shorter);
+  expect({ ids, asked }).toEqual({ ids: shorter, asked: [''] });
+  expect(logprobs).toEqual([expect.closeTo(Math.log(1 / (Math.E + 1)), 5), 0]);
+});
+
+test('at temperature 0 the likeliest token of the choice comes', () => {
+  const logits = Float32Array.of(1, 0.9);
   const choice = { ids: [1, 2], bias: [Math.log(0.4), Math.log(0.6)] };
   expect(sampleChoice(logits, choice, { temperature: 0 }, 0.1)).toEqual({ id: 2, logprob: 0 });
 });

@@ -1,0 +1,4 @@
+/** Of a part of the tasks, for the names of files. */
+export function slugOf(part: string): string {
+  return part.replace(/\W+/g, '-');
+}
