@@ -21,6 +21,7 @@ describe('settings', () => {
       include: [],
       parity: true,
       codeLens: true,
+      server: { url: '', fingerprint: '' },
     });
   });
 
