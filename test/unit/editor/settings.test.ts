@@ -22,6 +22,7 @@ describe('settings', () => {
       include: [],
       parity: true,
       codeLens: true,
+      server: { url: '', fingerprint: '' },
     });
   });
 
