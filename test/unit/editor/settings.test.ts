@@ -22,7 +22,6 @@ describe('settings', () => {
       include: [],
       parity: true,
       codeLens: true,
-      server: { url: '', fingerprint: '' },
     });
   });
 
