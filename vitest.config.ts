@@ -41,7 +41,8 @@ export default defineConfig({
           pool: 'forks',
           testTimeout: 180_000,
           hookTimeout: 120_000,
-          maxWorkers: 2,
+          // Most of them wait much: for containers, sandboxes, limits of time.
+          maxWorkers: availableParallelism() + 1,
         },
       },
       {

@@ -88,7 +88,7 @@ describe('an interrupted run', () => {
 
   it('ends the same way on SIGTERM', async () => {
     const { run } = await world();
-    const { code, stdout } = await run(['fix', '--json'], { started: sendAfter(2_000, 'SIGTERM') });
+    const { code, stdout } = await run(['fix', '--json'], { spoke: sendAfter(500, 'SIGTERM') });
     expect(code).toBe(130);
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'cancelled' });
   });

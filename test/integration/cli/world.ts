@@ -47,6 +47,8 @@ export interface RunOptions {
   readonly leaves?: boolean;
   /** Gets the process id once it runs. */
   readonly started?: (pid: number) => void;
+  /** Gets the process id with its first words on standard error: it is past its own loading. */
+  readonly spoke?: (pid: number) => void;
   /** Starts the command line through this program and its arguments instead. */
   readonly through?: readonly string[];
 }
@@ -145,7 +147,11 @@ export async function createWorld(
       const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
       child.stdout.on('data', (chunk: Buffer) => output.stdout.push(chunk));
       child.stderr.on('data', (chunk: Buffer) => output.stderr.push(chunk));
-      if (child.pid !== undefined) more.started?.(child.pid);
+      const { pid } = child;
+      if (pid !== undefined) {
+        more.started?.(pid);
+        child.stderr.once('data', () => more.spoke?.(pid));
+      }
       const [code] = (await once(child, 'close')) as [number | null];
       if (!more.changes) expect(await fingerprint(workspace)).toEqual(before);
       if (!more.leaves) await expect.poll(leftovers, { timeout: 3_000 }).toEqual([]);
