@@ -42,7 +42,7 @@ export default defineConfig({
           testTimeout: 180_000,
           hookTimeout: 120_000,
           // Most of them wait much: for containers, sandboxes, limits of time.
-          maxWorkers: availableParallelism() + 1,
+          maxWorkers: Math.min(8, availableParallelism() + 1),
         },
       },
       {
