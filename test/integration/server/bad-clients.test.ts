@@ -231,7 +231,9 @@ describe('a message', () => {
         type: 'goodbye',
         error: {
           code: 'unsupported_version',
-          message: expect.stringMatching(/the client speaks .*, the server 1, 2\. Update the server/),
+          message: expect.stringMatching(
+            /the client speaks .*, the server 1, 2\. Update the server/,
+          ),
         },
       });
     }
