@@ -18,6 +18,7 @@ import { tokenCreateCommand, tokenListCommand, tokenRevokeCommand } from './comm
 import { exportCommand, listCommand, showCommand } from './commands/trajectories.ts';
 import type { CliContext } from './context.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { reportCancelled } from './job.ts';
 import {
   atLeastTwo,
   positive,
@@ -281,18 +282,15 @@ export function createProgram(context: CliContext): {
         await program.parseAsync([...argv], { from: 'user' });
         return code;
       } catch (error) {
-        return exitCodeOf(error, context);
+        return exitCodeOf(error, context, argv.includes('--json'));
       }
     },
   };
 }
 
-function exitCodeOf(error: unknown, context: CliContext): ExitCode {
+function exitCodeOf(error: unknown, context: CliContext, json: boolean): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  if (context.signal.aborted) {
-    context.stderr.write('prime-agent: cancelled. Nothing of yours was changed.\n');
-    return EXIT.interrupted;
-  }
+  if (context.signal.aborted) return reportCancelled(context, json);
   const text =
     error instanceof Error
       ? context.env.PRIME_AGENT_DEBUG

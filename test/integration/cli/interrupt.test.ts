@@ -86,12 +86,15 @@ describe('an interrupted run', () => {
     expect(code).toBe(130);
   });
 
-  it('ends the same way on SIGTERM', async () => {
-    const { run } = await world();
-    const { code, stdout } = await run(['fix', '--json'], { spoke: sendAfter(500, 'SIGTERM') });
-    expect(code).toBe(130);
-    expect(JSON.parse(stdout)).toMatchObject({ outcome: 'cancelled' });
-  });
+  it.each([0, 500])(
+    'ends the same way on SIGTERM, %i ms after its first words, and says so in JSON',
+    async (ms) => {
+      const { run } = await world();
+      const { code, stdout } = await run(['fix', '--json'], { spoke: sendAfter(ms, 'SIGTERM') });
+      expect(code).toBe(130);
+      expect(JSON.parse(stdout)).toMatchObject({ outcome: 'cancelled' });
+    },
+  );
 
   it('cleans up when nobody reads its output any more', async () => {
     const { run } = await world();
