@@ -3,20 +3,11 @@
 import { chmodSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import {
-  bundleOptions,
-  extensionOptions,
-  serverOptions,
-  workerEntryPoints,
-} from './lib/bundle.mjs';
+import { cliOptions, extensionOptions, serverOptions } from './lib/bundle.mjs';
 
 const into = { outdir: 'dist', sourcemap: 'linked', metafile: true };
 const results = await Promise.all([
-  build({
-    ...bundleOptions,
-    ...into,
-    entryPoints: { cli: 'src/cli/main.ts', ...workerEntryPoints },
-  }),
+  build({ ...cliOptions, ...into }),
   build({ ...serverOptions, ...into }),
   build({ ...extensionOptions, ...into }),
 ]);

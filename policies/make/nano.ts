@@ -9,6 +9,7 @@ import type { RehearsalRuns } from '../../src/core/tasks/rehearsal/test-runs.ts'
 import { readTaskSet } from '../../src/core/tasks/task-set.ts';
 import { codeChunks } from './code-chunks.ts';
 import { decisionsOfRepairs, type RowOptions, readTokenizer, writeDecisions } from './decisions.ts';
+import { estimateText } from './estimate-text.ts';
 import { measureEditSearch, measureFolder } from './evaluate.ts';
 import { type LearnerEvent, type LearnerPlace, runLearner, runModule } from './learner.ts';
 import { mineFiles } from './mined.ts';
@@ -179,10 +180,7 @@ async function tellFigures(
     ] as const;
     for (const [policy, figures] of measured) {
       for (const { temperature, summary } of figures) {
-        const passed = summary.passAt.map(
-          ({ k, value, low, high }) =>
-            `pass@${k} ${(100 * value).toFixed(1)} % (${(100 * low).toFixed(0)} to ${(100 * high).toFixed(0)})`,
-        );
+        const passed = summary.passAt.map((one) => `pass@${one.k} ${estimateText(one)}`);
         say(`${name}, ${policy}, temperature ${temperature}: ${passed.join(', ')}`);
       }
     }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { compare } from '../../src/core/evaluation/compare.ts';
 import { readResults } from '../../src/core/evaluation/results-file.ts';
+import { estimateText } from './estimate-text.ts';
 import { resultsFile } from './evaluate.ts';
 import { type ChartSeries, lineChart } from './line-chart.ts';
 import { required, say } from './process.ts';
@@ -211,9 +212,7 @@ function markdown(
 
 function percent(summary: Report['before'][number]['summary'] | undefined, k: number): string {
   const value = summary?.passAt.find((each) => each.k === k);
-  if (value === undefined) return '-';
-  const [share, low, high] = [value.value, value.low, value.high].map((each) => 100 * each);
-  return `${share?.toFixed(1)} % (${low?.toFixed(0)} to ${high?.toFixed(0)})`;
+  return value === undefined ? '-' : estimateText(value);
 }
 
 await main();

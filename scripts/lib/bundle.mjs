@@ -80,6 +80,12 @@ export const workerEntryPoints = {
   'onnx-worker': 'src/core/policies/onnx/worker/main.ts',
 };
 
+/** @type {import('esbuild').BuildOptions} */
+export const cliOptions = {
+  ...bundleOptions,
+  entryPoints: { cli: 'src/cli/main.ts', ...workerEntryPoints },
+};
+
 /**
  * The extension: `extension.js` holds what activation needs, the agent's core and its parsers come in
  * chunks that are loaded when they are first used.

@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { build } from 'esbuild';
-import { bundleOptions, serverOptions, workerEntryPoints } from './bundle.mjs';
+import { cliOptions, serverOptions } from './bundle.mjs';
+import { bundleInto } from './bundle-into.mjs';
 import { notices } from './notices.mjs';
 import { root } from './steps.mjs';
 
@@ -88,7 +88,7 @@ export async function makeTarball(file) {
   const stage = mkdtempSync(join(tmpdir(), 'prime-agent-npm-'));
   const out = mkdtempSync(join(tmpdir(), 'prime-agent-npm-'));
   try {
-    const inputs = await bundleInto(join(stage, 'dist'));
+    const inputs = await bundleInto(join(stage, 'dist'), [cliOptions, serverOptions]);
     for (const path of SOURCES) {
       // What tests and Python left behind stays here.
       const filter = (from) => !/(__pycache__|\.pyc|\.egg-info|\/tests|\/build)$/.test(from);
@@ -116,20 +116,6 @@ export async function makeTarball(file) {
   } finally {
     for (const folder of [stage, out]) rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** @returns sources, from the checkout's root */
-async function bundleInto(outdir) {
-  const into = { outdir, absWorkingDir: root, metafile: true, legalComments: 'none' };
-  const results = await Promise.all([
-    build({
-      ...bundleOptions,
-      ...into,
-      entryPoints: { cli: 'src/cli/main.ts', ...workerEntryPoints },
-    }),
-    build({ ...serverOptions, ...into }),
-  ]);
-  return results.flatMap(({ metafile }) => Object.keys(metafile.inputs));
 }
 
 /** All else is in the bundles: nothing more is left to install. */

@@ -12,8 +12,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { build } from 'esbuild';
 import { bundleOptions, extensionOptions, workerEntryPoints } from './bundle.mjs';
+import { bundleInto } from './bundle-into.mjs';
 import { notices } from './notices.mjs';
 import { root } from './steps.mjs';
 
@@ -70,7 +70,10 @@ function manifest() {
 export async function makeVsix(target, file) {
   const stage = mkdtempSync(join(tmpdir(), 'prime-agent-vsix-'));
   try {
-    const inputs = await bundleInto(join(stage, 'dist'));
+    const inputs = await bundleInto(join(stage, 'dist'), [
+      { ...bundleOptions, entryPoints: workerEntryPoints },
+      extensionOptions,
+    ]);
     const native = copyRuntime(target, stage);
     const { name, version, ...rest } = manifest();
     for (const key of NOT_IN_THE_MANIFEST) delete rest[key];
@@ -97,16 +100,6 @@ export async function makeVsix(target, file) {
   } finally {
     rmSync(stage, { recursive: true, force: true });
   }
-}
-
-/** @returns paths of the sources, from the checkout's root */
-async function bundleInto(outdir) {
-  const into = { outdir, absWorkingDir: root, metafile: true, legalComments: 'none' };
-  const results = await Promise.all([
-    build({ ...bundleOptions, ...into, entryPoints: workerEntryPoints }),
-    build({ ...extensionOptions, ...into }),
-  ]);
-  return results.flatMap(({ metafile }) => Object.keys(metafile.inputs));
 }
 
 function copyRuntime(target, stage) {

@@ -3,12 +3,13 @@ import type { ArchiveBegin } from '../../../src/core/protocol/client-messages.ts
 import { ProtocolError } from '../../../src/core/protocol/errors.ts';
 import type { ServerConfig } from '../config.ts';
 import type { ArchiveStore } from '../store/archives.ts';
-import type { BlobStore } from '../store/blobs.ts';
+import { type BlobStore, holding } from '../store/blobs.ts';
 import type { Db } from '../store/database.ts';
 import type { Meta } from '../store/meta.ts';
 import { createTaskTable } from '../store/tasks.ts';
 import type { TrajectoryTable } from '../store/trajectories.ts';
 import type { Incoming, Receiver } from './receive.ts';
+import { closing, refuseWhilePaused } from './steps.ts';
 
 export interface StoredArchive {
   readonly duplicate: boolean;
@@ -50,15 +51,6 @@ export function createArchiveIngest(parts: ArchiveIngestParts): ArchiveIngest {
     if (!tasks.addSnapshot({ contributor, taskId, blob, bytes, leftOut })) throw conflict(begin);
     archives.register({ sha256: blob, bytes }, { taskId, contributor });
   });
-  /** Between its name and its entries nothing else may take the file for one that nobody needs. */
-  const held = async <Result>(sha256: string, work: () => Result | Promise<Result>) => {
-    const release = trees.hold(sha256);
-    try {
-      return await work();
-    } finally {
-      release();
-    }
-  };
   const checkQuota = ({ taskId, bytes }: ArchiveBegin, contributor: string): void => {
     const used = table.totalsOf(contributor).bytes + archives.bytesOf(contributor);
     if (used + bytes <= config.quota.bytes) return;
@@ -75,11 +67,7 @@ export function createArchiveIngest(parts: ArchiveIngestParts): ArchiveIngest {
       const before = tasks.snapshotOf(contributor, taskId);
       if (before === upload) return { kind: 'stored', stored: { duplicate: true } };
       if (before !== undefined) throw conflict(begin);
-      const { state, reason } = meta.state();
-      if (state === 'paused') {
-        const why = reason === undefined ? '' : ` (${reason})`;
-        throw new ProtocolError('paused', `the server is paused${why}; try again later`, 60_000);
-      }
+      refuseWhilePaused(meta);
       if (!table.hasTask(contributor, taskId)) {
         throw new ProtocolError(
           'not_found',
@@ -93,7 +81,7 @@ export function createArchiveIngest(parts: ArchiveIngestParts): ArchiveIngest {
         );
       }
       // The same files for another task of this contributor: they need not come again.
-      const known = await held(upload, () => {
+      const known = await holding(trees, upload, () => {
         if (!archives.find(upload, contributor)) return false;
         enter.immediate(begin, contributor);
         return true;
@@ -103,8 +91,8 @@ export function createArchiveIngest(parts: ArchiveIngestParts): ArchiveIngest {
       return { kind: 'open', incoming: await receiver.open(begin, contributor) };
     },
 
-    async finish(incoming, begin, contributor) {
-      try {
+    finish: (incoming, begin, contributor) =>
+      closing(incoming, async () => {
         if ((await sha256OfFile(incoming)) !== begin.upload) {
           throw new ProtocolError(
             'hash_mismatch',
@@ -112,18 +100,12 @@ export function createArchiveIngest(parts: ArchiveIngestParts): ArchiveIngest {
           );
         }
         checkQuota(begin, contributor);
-        await held(begin.upload, async () => {
+        await holding(trees, begin.upload, async () => {
           await trees.adopt(incoming.file, incoming.path, begin.upload);
           enter.immediate(begin, contributor);
         });
-        await incoming.close(true);
         return { duplicate: false };
-      } catch (error) {
-        // A full disk or a lost lock is not the content's fault: it stays, to be taken up.
-        await incoming.close(!(error instanceof ProtocolError) || error.code === 'unknown_upload');
-        throw error;
-      }
-    },
+      }),
   };
 }
 

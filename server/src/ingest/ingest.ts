@@ -3,11 +3,12 @@ import type { UploadBegin } from '../../../src/core/protocol/client-messages.ts'
 import { ProtocolError } from '../../../src/core/protocol/errors.ts';
 import type { Claim } from '../../../src/core/protocol/values.ts';
 import type { ServerConfig } from '../config.ts';
-import type { BlobStore } from '../store/blobs.ts';
+import { type BlobStore, holding } from '../store/blobs.ts';
 import type { Meta } from '../store/meta.ts';
 import type { TrajectoryTable } from '../store/trajectories.ts';
 import { checkUpload } from './check.ts';
 import type { Incoming, Receiver } from './receive.ts';
+import { closing, refuseWhilePaused } from './steps.ts';
 
 export interface Stored {
   readonly duplicate: boolean;
@@ -51,11 +52,7 @@ export function createIngest({ config, receiver, blobs, table, meta }: IngestPar
         if (before.content !== begin.contentSha256) throw conflict(begin);
         return { kind: 'stored', stored: { duplicate: true, claim: before.claim } };
       }
-      const { state, reason } = meta.state();
-      if (state === 'paused') {
-        const why = reason === undefined ? '' : ` (${reason})`;
-        throw new ProtocolError('paused', `the server is paused${why}; try again later`, 60_000);
-      }
+      refuseWhilePaused(meta);
       if (begin.bytes > limits.uploadBytes || begin.contentBytes > limits.contentBytes) {
         throw new ProtocolError(
           'too_large',
@@ -66,32 +63,20 @@ export function createIngest({ config, receiver, blobs, table, meta }: IngestPar
       return { kind: 'open', incoming: await receiver.open(begin, contributor) };
     },
 
-    async finish(incoming, begin, contributor) {
-      try {
+    finish: (incoming, begin, contributor) =>
+      closing(incoming, async () => {
         const entry = await checks(async () =>
           checkUpload(begin, await incoming.read(), contributor),
         );
         // Others of this contributor may have been stored since it began.
         checkQuota(begin, contributor);
-        // Between its name and its entry nothing else may take the file for one that nobody needs.
-        const release = blobs.hold(begin.upload);
-        let duplicate: boolean;
-        try {
+        const result = await holding(blobs, begin.upload, async () => {
           await blobs.adopt(incoming.file, incoming.path, begin.upload);
-          const result = await table.add(entry);
-          if (result === 'conflict') throw conflict(begin);
-          duplicate = result === 'duplicate';
-        } finally {
-          release();
-        }
-        await incoming.close(true);
-        return { duplicate, claim: 'waiting' };
-      } catch (error) {
-        // A full disk or a lost lock is not the content's fault: it stays, to be taken up.
-        await incoming.close(!(error instanceof ProtocolError) || error.code === 'unknown_upload');
-        throw error;
-      }
-    },
+          return table.add(entry);
+        });
+        if (result === 'conflict') throw conflict(begin);
+        return { duplicate: result === 'duplicate', claim: 'waiting' };
+      }),
   };
 
   function checkQuota(begin: UploadBegin, contributor: string): void {

@@ -40,20 +40,33 @@ export async function storeBytes<Result>(
   enter: (sha256: string) => Result,
 ): Promise<Result> {
   const sha256 = sha256Of(content);
-  const release = blobs.hold(sha256);
   const path = join(incoming, randomUUID());
-  try {
-    const file = await open(path, 'wx', 0o600);
+  return holding(blobs, sha256, async () => {
     try {
-      await file.writeFile(content);
-      await blobs.adopt(file, path, sha256);
-    } finally {
-      await file.close();
+      const file = await open(path, 'wx', 0o600);
+      try {
+        await file.writeFile(content);
+        await blobs.adopt(file, path, sha256);
+      } finally {
+        await file.close();
+      }
+      return enter(sha256);
+    } catch (error) {
+      await rm(path, { force: true });
+      throw error;
     }
-    return enter(sha256);
-  } catch (error) {
-    await rm(path, { force: true });
-    throw error;
+  });
+}
+
+/** Between a file's name and its entry nothing else may take it for one that nobody needs. */
+export async function holding<Result>(
+  blobs: Pick<BlobStore, 'hold'>,
+  sha256: string,
+  work: () => Result | Promise<Result>,
+): Promise<Result> {
+  const release = blobs.hold(sha256);
+  try {
+    return await work();
   } finally {
     release();
   }

@@ -56,6 +56,8 @@ export interface Outbox {
   addFiles(trajectory: Trajectory, permit: Permit, files: AttemptFiles): Promise<void>;
   /** Oldest first. */
   list(): Promise<readonly OutboxEntry[]>;
+  /** As it is now. */
+  find(attemptId: string): Promise<OutboxEntry | undefined>;
   /** What would be sent, unpacked. undefined where it was sent, or there is none. */
   content(attemptId: string): Promise<Buffer | undefined>;
   /** The bytes that are sent. */
@@ -164,6 +166,7 @@ export function createOutbox(root: string, limits: OutboxLimits = DEFAULT_LIMITS
 
   return {
     list,
+    find,
     async enqueue(trajectory, permit, files) {
       if (!(await permit.stillGiven())) return { kind: 'no-consent' };
       const { attemptId } = trajectory.header;

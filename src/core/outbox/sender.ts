@@ -105,7 +105,7 @@ async function sendFiles(
   { attemptId }: OutboxEntry,
 ): Promise<Outcome | undefined> {
   const { server, version, limits } = connection.welcome;
-  const entry = (await outbox.list()).find((each) => each.attemptId === attemptId);
+  const entry = await outbox.find(attemptId);
   if (entry?.state.kind !== 'sent' || entry.state.serverId !== server.id) return undefined;
   if (entry.files?.kind !== 'waiting') return undefined;
   const { files } = entry;

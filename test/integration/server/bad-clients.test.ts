@@ -31,16 +31,21 @@ interface RawClient {
 /** A client that does by hand what this suite needs it to do wrong. */
 async function raw(world: World, options: ClientOptions = {}): Promise<RawClient> {
   const token = world.token();
-  const url = `${world.server.url.replace('http', 'ws')}/v1/live`;
-  const socket = new WebSocket(url, { perMessageDeflate: false, ...options });
+  const opened = await open(world, { perMessageDeflate: false, ...options });
+  opened.socket.send(JSON.stringify({ type: 'hello', versions: [1], client, token }));
+  await soon(() => expect(opened.heard[0]).toContain('welcome'));
+  return opened;
+}
+
+/** A connection over which nothing was said yet. */
+async function open(world: World, options: ClientOptions = {}): Promise<RawClient> {
+  const socket = new WebSocket(`${world.server.url.replace('http', 'ws')}/v1/live`, options);
   onTestFinished(() => socket.terminate());
   socket.on('error', () => undefined);
   const heard: string[] = [];
   socket.on('message', (data) => heard.push(String(data)));
   const closed = once(socket, 'close');
   await once(socket, 'open');
-  socket.send(JSON.stringify({ type: 'hello', versions: [1], client, token }));
-  await soon(() => expect(heard[0]).toContain('welcome'));
   return { socket, heard, closed };
 }
 
@@ -207,20 +212,6 @@ describe('a request over HTTP that trickles', () => {
 });
 
 describe('a message', () => {
-  /** A socket over which nothing was said yet. */
-  async function open(
-    world: World,
-  ): Promise<{ socket: WebSocket; heard: string[]; closed: Promise<unknown[]> }> {
-    const socket = new WebSocket(`${world.server.url.replace('http', 'ws')}/v1/live`);
-    onTestFinished(() => socket.terminate());
-    socket.on('error', () => undefined);
-    const heard: string[] = [];
-    socket.on('message', (data) => heard.push(String(data)));
-    const closed = once(socket, 'close');
-    await once(socket, 'open');
-    return { socket, heard, closed };
-  }
-
   test('in a version that nobody speaks here is answered with those that are, before any token is looked at', async () => {
     const world = await startWorld({ rate: { failuresPerMinute: 1 } });
     for (const versions of [[7], [99, 100]]) {

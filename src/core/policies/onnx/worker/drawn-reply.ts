@@ -1,6 +1,7 @@
+import type { TokenChoice } from '../../policy.ts';
 import { choiceAt, type ReplyNode } from '../replies/reply-set.ts';
-import type { AskNetwork, ReplySearch } from './likeliest-reply.ts';
-import { choiceLogprob, sampleChoice } from './sample.ts';
+import { type AskNetwork, type ReplySearch, untilChoice } from './likeliest-reply.ts';
+import { choiceLogprob, type Draw, sampleChoice } from './sample.ts';
 
 export interface DrawOptions {
   /** Above 0. */
@@ -16,38 +17,30 @@ export interface DrawOptions {
  * asked, once for all tokens since the last such place; what follows the last one is not computed at all.
  */
 export function drawReply(root: ReplyNode, ask: AskNetwork, options: DrawOptions): ReplySearch {
-  const ids: number[] = [];
-  const logprobs: number[] = [];
-  let networkLogprob = 0;
-  let node = root;
-  const take = (id: number, logprob: number): void => {
-    ids.push(id);
-    logprobs.push(logprob);
-    networkLogprob += logprob;
-    node = node.next.get(id) ?? impossible(id);
-  };
-  const takeForced = (): void => {
-    for (let [only] = node.next.keys(); node.next.size === 1 && only !== undefined; ) {
-      take(only, 0);
-      [only] = node.next.keys();
+  let { ids, node } = untilChoice([], root);
+  /** By place; where nothing was drawn there is none. */
+  const drawn = new Map<number, number>();
+  const draw = async (choice: TokenChoice): Promise<Draw> => {
+    const logits = await ask(ids, choice.ids);
+    const wanted = Float32Array.from(choice.ids, (id) => logits.get(id) ?? Number.NaN);
+    const id = options.drawn?.[choice.at];
+    if (id === undefined) {
+      return sampleChoice(wanted, choice, options, options.chanceAt(choice.at));
     }
+    return { id, logprob: choiceLogprob(wanted, choice, options, id) };
   };
   return {
     async step() {
-      takeForced();
-      const at = ids.length;
-      const choice = choiceAt(node, at);
+      const choice = choiceAt(node, ids.length);
       if (choice) {
-        const logits = await ask([...ids], choice.ids);
-        const wanted = Float32Array.from(choice.ids, (id) => logits.get(id) ?? Number.NaN);
-        const given = options.drawn?.[at];
-        if (given === undefined) {
-          const { id, logprob } = sampleChoice(wanted, choice, options, options.chanceAt(at));
-          take(id, logprob);
-        } else take(given, choiceLogprob(wanted, choice, options, given));
-        takeForced();
+        const { id, logprob } = await draw(choice);
+        drawn.set(choice.at, logprob);
+        ({ ids, node } = untilChoice([...ids, id], node.next.get(id) ?? impossible(id)));
       }
-      return node.next.size === 0 ? { ids, logprobs, networkLogprob } : undefined;
+      if (node.next.size > 0) return undefined;
+      const logprobs = ids.map((_, at) => drawn.get(at) ?? 0);
+      const networkLogprob = logprobs.reduce((sum, one) => sum + one, 0);
+      return { ids, logprobs, networkLogprob };
     },
   };
 }

@@ -90,7 +90,7 @@ export function searchLikeliest(root: ReplyNode, ask: AskNetwork, byWeights = 0)
 }
 
 /** Where one token alone goes on it is taken. */
-function untilChoice(ids: readonly number[], node: ReplyNode): Pick<Open, 'ids' | 'node'> {
+export function untilChoice(ids: readonly number[], node: ReplyNode): Pick<Open, 'ids' | 'node'> {
   const all = [...ids];
   let last = node;
   while (last.next.size === 1) {
